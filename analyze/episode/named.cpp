@@ -288,6 +288,7 @@ std::int32_t Named::crossed_by(const Asked& asked, std::int32_t named) const {
   if (confirmed < 0 || (repeat >= 0 && reached(repeat, confirmed))) return -1;
   const std::int32_t earlier = sent_.last_before(asked.psn, named);
   if (earlier < 0 || scene_.said.rulings[static_cast<std::size_t>(named)].cause != Cause::timeout) return -1;
+  if (scene_.facts.there.shuffles()) return -1;  // overtaken as well
   const bool missed = any_between(earlier, named, [&](const Sent& sent) { return sent.psn > asked.psn; });
   return missed ? earlier : -1;
 }
@@ -335,8 +336,9 @@ void Named::judge() {
         scene_.said.late_behind.push_back(named);
         break;
       case Fate::lost:
-        ++scene_.facts.there.lost;
-        if (scene_.facts.there.late == 0) {
+        // Where a NAK and the timer's repeat crossed, the first may have come late as well.
+        if (earlier < 0) ++scene_.facts.there.lost;
+        if (earlier < 0 && scene_.facts.there.late == 0) {
           scene_.lose(loss);
         } else {
           scene_.leave_open(named, asked.note, Doubt::unanswered);
