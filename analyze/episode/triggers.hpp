@@ -38,8 +38,24 @@ class Triggers {
   [[nodiscard]] Trigger named_by(std::size_t i, std::int64_t from, std::int32_t began,
                                  const Used& used) const;
 
+  /// By how many times longer, as a logarithm.
+  [[nodiscard]] static float octaves(std::int64_t of_ns, std::int64_t than_ns) noexcept;
+
  private:
-  struct Moment;  ///< a transmission, and what was before it
+  /// A transmission, and what was before it.
+  struct Moment {
+    const Sent& sent;
+    std::size_t index = 0;
+    std::int32_t at = -1;      ///< note, captured no earlier than it was sent
+    std::int32_t before = -1;  ///< the same of its last transmission before; -1: none
+    std::int64_t acked = 0;
+    std::int64_t silence_ns = 0;  ///< since the last request; 0: not known
+    std::int64_t stall_ns = 0;    ///< since the timer was started; 0: not known
+    bool silent = false;  ///< for longer than an answer takes: it waits for a timer, or has nothing to send
+    bool sent_before = false;
+    bool read = false;
+    bool own_answer = false;
+  };
   [[nodiscard]] Moment moment_of(std::size_t i) const;
   void learn_reactions();
   [[nodiscard]] std::int64_t pause_ns() const noexcept;
