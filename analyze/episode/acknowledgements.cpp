@@ -11,13 +11,7 @@
 
 namespace roce::analyze::episode {
 
-using dissect::Operation;
-
 namespace {
-
-bool is_acknowledgement(const Note& note) {
-  return !note.request && dissect::opcode_info(note.opcode).operation == Operation::acknowledge;
-}
 
 class Acknowledgements {
  public:

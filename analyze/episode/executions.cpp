@@ -9,8 +9,6 @@
 
 namespace roce::analyze::episode {
 
-using dissect::Operation;
-
 namespace {
 
 constexpr std::uint32_t mask = 0xffffffU;
@@ -88,7 +86,7 @@ Executions::Executions(std::span<const Note> notes, std::span<const Issue> issue
     if (!reference_) reference_ = note.aeth & mask;
     const std::int64_t count = *carried(note);
     highest = highest ? std::max(*highest, count) : count;
-    const bool plain = dissect::opcode_info(note.opcode).operation == Operation::acknowledge;
+    const bool plain = is_acknowledgement(note);
     const bool nak = plain && (note.aeth >> 29U & 3U) != 0;
     const Message* message = at(nak ? note.psn - 1 : note.psn);
     // What is acknowledged may be the middle of a message: then it was not counted yet.

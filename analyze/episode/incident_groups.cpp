@@ -10,8 +10,6 @@
 
 namespace roce::analyze::episode {
 
-using dissect::Operation;
-
 Grouping::Sets::Sets(std::size_t size) : parent_(size) {
   std::iota(parent_.begin(), parent_.end(), 0);
 }
@@ -60,8 +58,7 @@ std::int32_t Grouping::original_of(std::int32_t repeat) const {
 std::int32_t Grouping::first_beyond(bool request, std::int64_t psn, std::int32_t before) const {
   std::int32_t first = -1;
   for (std::int32_t i = before - 1; i >= 0 && !at(i).before; --i) {
-    const bool answer =
-        !at(i).request && dissect::opcode_info(at(i).opcode).operation == Operation::acknowledge;
+    const bool answer = is_acknowledgement(at(i));
     if (at(i).request != request || answer || ruling(i).what == Ruling::What::copy) continue;
     if (at(i).psn <= psn) break;
     first = i;

@@ -14,16 +14,6 @@
 // Internal to the tracker.
 namespace roce::analyze::episode {
 
-enum class Nak : std::uint8_t { none, sequence, rnr, fatal };
-
-[[nodiscard]] inline Nak nak_of(const Note& note) noexcept {
-  if (note.request || !note.has_aeth) return Nak::none;
-  const unsigned kind = note.aeth >> 29U & 3U;
-  if (kind == 1) return Nak::rnr;
-  if (kind != 3) return Nak::none;
-  return (note.aeth >> 24U & 31U) == 0 ? Nak::sequence : Nak::fatal;
-}
-
 /// A pass without what was captured before the episode.
 struct LivePass {
   const Pass* pass = nullptr;

@@ -108,7 +108,7 @@ bool Judge::answered_late(const LivePass& pass) const {
     if (note.request && note.psn <= pass.from && pass.from < note.psn + std::max(note.count, 1))
       ++times_asked;
     if (note.request || note.psn != pass.from) continue;
-    if (dissect::opcode_info(note.opcode).operation == Operation::acknowledge) continue;
+    if (is_acknowledgement(note)) continue;
     if (all_.ruling(i).rule == Rule::executed_just_now) return true;
     const std::int64_t took = between(asked.time_ns, note.time_ns);
     const bool too_soon = took != Incident::unknown_ns && took < facts_.fastest_answer_ns / 2;

@@ -17,13 +17,7 @@ using dissect::Operation;
 namespace {
 
 bool is_plain_ack(const Note& note) noexcept {
-  return dissect::opcode_info(note.opcode).operation == Operation::acknowledge && note.has_aeth &&
-         (note.aeth >> 29U & 3U) == 0;
-}
-
-bool is_sequence_nak(const Note& note) noexcept {
-  return dissect::opcode_info(note.opcode).operation == Operation::acknowledge && note.has_aeth &&
-         note.aeth >> 24U == 0x60U;
+  return is_acknowledgement(note) && note.has_aeth && (note.aeth >> 29U & 3U) == 0;
 }
 
 class Named {
@@ -178,10 +172,10 @@ bool Named::answered_soon(std::int32_t request) const {
     const Note& note = scene_.notes[i];
     if (!timed(note, then)) return true;
     if (note.time_ns - then.time_ns > longest) return false;
-    const std::int64_t confirmed = is_sequence_nak(note) ? note.psn - 1 : note.psn;
+    const std::int64_t confirmed = nak_of(note) == Nak::sequence ? note.psn - 1 : note.psn;
     if (note.request || confirmed < then.psn || !reached(request, static_cast<std::int32_t>(i))) continue;
     // A NAK so soon may answer what was sent before that.
-    const bool perhaps_before = is_sequence_nak(note) && note.time_ns - then.time_ns <= slowest_ns_ &&
+    const bool perhaps_before = nak_of(note) == Nak::sequence && note.time_ns - then.time_ns <= slowest_ns_ &&
                                 sent_.last_before(note.psn - 1, request) >= 0;
     return is_plain_ack(note) || perhaps_before;
   }
@@ -229,7 +223,7 @@ bool Named::shows_late(std::int32_t answer, const Asked& asked, std::int32_t rep
   const Note& note = scene_.note_at(answer);
   const bool ack = is_plain_ack(note);
   const std::int64_t confirmed = ack ? note.psn : note.psn - 1;
-  if (!(ack || is_sequence_nak(note)) || confirmed < asked.psn) return false;
+  if (!(ack || nak_of(note) == Nak::sequence) || confirmed < asked.psn) return false;
   // What is sent again by whole messages may be so because other messages are kept.
   const bool in_order = sent_.begins_at(sent_.pass_of(repeat)) >= asked.psn;
   if (in_order && answer == scene_.answers.confirmed_at(asked.psn + 1)) {
@@ -254,7 +248,7 @@ Named::Fate Named::fate_where_discarded(const Asked& asked, std::int32_t named, 
     if (note.request && sent_.pass_of(i) > pass) break;
     if (note.request) continue;
     if (shows_late(i, asked, repeat)) return Fate::late;
-    asks_on = asks_on || (is_sequence_nak(note) && note.psn == asked.psn + 1);
+    asks_on = asks_on || (nak_of(note) == Nak::sequence && note.psn == asked.psn + 1);
   }
   if (asks_on) return Fate::either;  // or the repeat of the next was lost
   // Had it come before, it would have been acknowledged then, if it asked for that.

@@ -41,6 +41,21 @@ struct Note {
   bool answered = false;      ///< of such a one: all the answers of its own had come
 };
 
+/// What an answer refuses (IBTA 9.7.5.2).
+enum class Nak : std::uint8_t { none, sequence, rnr, fatal };
+
+[[nodiscard]] inline Nak nak_of(const Note& note) noexcept {
+  if (note.request || !note.has_aeth) return Nak::none;
+  const unsigned kind = note.aeth >> 29U & 3U;
+  if (kind == 1) return Nak::rnr;
+  if (kind != 3) return Nak::none;
+  return (note.aeth >> 24U & 31U) == 0 ? Nak::sequence : Nak::fatal;
+}
+
+[[nodiscard]] inline bool is_acknowledgement(const Note& note) noexcept {
+  return !note.request && dissect::opcode_info(note.opcode).operation == dissect::Operation::acknowledge;
+}
+
 /// Why something is said of a packet.
 enum class Rule : std::uint8_t {
   none,

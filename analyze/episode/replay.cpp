@@ -6,27 +6,12 @@
 #include <utility>
 
 #include "analyze/episode/scratch.hpp"
-#include "dissect/opcode.hpp"
 
 namespace roce::analyze::episode {
-
-using dissect::Operation;
 
 namespace {
 
 enum class Arrival : std::uint8_t { certain, open, lost };
-enum class Answer : std::uint8_t { acknowledges, asks, not_ready, refuses, responds };
-
-Answer answer_of(const Note& note) noexcept {
-  if (dissect::opcode_info(note.opcode).operation != Operation::acknowledge) return Answer::responds;
-  const unsigned kind = note.has_aeth ? note.aeth >> 29U & 3U : 0;
-  constexpr std::uint32_t sequence = 0x60;
-  return kind == 0                      ? Answer::acknowledges
-         : kind == 1                    ? Answer::not_ready
-         : note.aeth >> 24U == sequence ? Answer::asks
-                                        : Answer::refuses;
-}
-
 /// What a responder expects next (ePSN, IBTA 9.7.4.1.1), if it received just that. It throws away what comes
 /// early, or keeps it.
 class Receiver {
@@ -126,7 +111,7 @@ void Replay::refuse() {
   for (std::size_t i = 0; i < notes_.size(); ++i) {
     if (at(i).request) {
       sent[at(i).psn].push_back(i);
-    } else if (answer_of(at(i)) == Answer::not_ready) {
+    } else if (nak_of(at(i)) == Nak::rnr) {
       for (const std::size_t request : sent[at(i).psn]) {
         if (arrival_[request] == Arrival::certain) arrival_[request] = Arrival::open;
       }
@@ -172,19 +157,18 @@ void Replay::receive(std::size_t i) {
 
 void Replay::answer(std::size_t i) {
   const Note& note = at(i);
-  const Answer kind = answer_of(note);
-  const bool confirms = kind == Answer::acknowledges || kind == Answer::responds;
-  const std::int64_t confirmed = note.psn + (confirms ? 1 : 0);
+  const Nak kind = nak_of(note);
+  const std::int64_t confirmed = note.psn + (kind == Nak::none ? 1 : 0);
   if (most_.next() < confirmed) {
     // Of what was not captured nothing is said.
     if (sent_.contains(most_.next())) contradict(i, Undecided::confirms_lost);
     most_.begin_at(confirmed);
     pass_unseen();
-  } else if (kind == Answer::asks && note.psn >= begins_ && !may_ask(note.psn)) {
+  } else if (kind == Nak::sequence && note.psn >= begins_ && !may_ask(note.psn)) {
     contradict(i, Undecided::asks_for_taken);
     least_.go_back_to(note.psn);
     return;
-  } else if (kind == Answer::not_ready && note.psn >= begins_ && least_.next() > note.psn) {
+  } else if (kind == Nak::rnr && note.psn >= begins_ && least_.next() > note.psn) {
     contradict(i, Undecided::not_ready_again);
   }
   least_.begin_at(confirmed);

@@ -171,8 +171,13 @@ void Requests::rule_requests(const Stream& stream, const Triggers& triggers) {
   List<std::int32_t> began;  // notes
   Triggers::Used used;       // one NAK causes one pass
   Triggers::Used claimed;    // ... and those that a pass begins with are not what another only comes to
-  for (std::size_t i = 0; i < stream.sent.size(); ++i)
-    if (stream.story[i].move == Move::back) claimed.insert(triggers.of(i).note);
+  List<Trigger> begins;      // of each step back
+  for (std::size_t i = 0; i < stream.sent.size(); ++i) {
+    if (stream.story[i].move != Move::back) continue;
+    begins.push_back(triggers.of(i));
+    claimed.insert(begins.back().note);
+  }
+  auto next_begin = begins.cbegin();
   for (std::size_t i = 0; i < stream.sent.size(); ++i) {
     const Sent& sent = stream.sent[i];
     const Placed& told = stream.story[i];
@@ -191,7 +196,11 @@ void Requests::rule_requests(const Stream& stream, const Triggers& triggers) {
         scene_.facts.repeats &&
         (told.move == Move::late ? !told.of_first : sent.psn < told.top || confirmed_long_before(sent));
     Trigger trigger;
-    if (again || told.move == Move::back) trigger = triggers.of(i);
+    if (told.move == Move::back) {
+      trigger = *next_begin++;
+    } else if (again) {
+      trigger = triggers.of(i);
+    }
     const auto pass = static_cast<std::size_t>(told.pass);
     if (passes.size() <= pass) {
       passes.resize(pass + 1, Rule::none);

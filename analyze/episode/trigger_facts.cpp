@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+
 #include "analyze/episode/scratch.hpp"
 #include "analyze/episode/thresholds.hpp"
 #include "analyze/episode/triggers.hpp"
@@ -69,7 +70,7 @@ void Triggers::look_through() {
     sent_to_.push_back(top);
     inside_read_.push_back(false);
     if (!note.request) {
-      const bool acknowledges = dissect::opcode_info(note.opcode).operation == Operation::acknowledge;
+      const bool acknowledges = is_acknowledgement(note);
       answers_cut_ = answers_cut_ || (acknowledges && !note.has_aeth && !note.before);
       if (scene_.answers.acked_before(index + 1) > scene_.answers.acked_before(index))
         armed_ns = note.time_ns;

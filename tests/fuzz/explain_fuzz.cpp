@@ -9,6 +9,7 @@
 #include "analyze/episode/explain.hpp"
 #include "analyze/episode/incidents.hpp"
 #include "analyze/episode/mirror.hpp"
+#include "tests/fuzz/require.hpp"
 
 namespace {
 
@@ -18,12 +19,6 @@ using namespace roce::analyze::episode;
 
 constexpr std::size_t packet_bytes = 6;
 constexpr std::size_t packets_at_most = 4096;
-
-void require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "broken: %s\n", what);
-  std::abort();
-}
 
 /// Requests mostly go on, answers confirm what was sent.
 class Maker {

@@ -17,17 +17,12 @@
 #include "analyze/link/link_view.hpp"
 #include "analyze/link/pause_tracker.hpp"
 #include "dissect/dissect.hpp"
+#include "tests/fuzz/require.hpp"
 
 namespace {
 
 using namespace roce;
 using namespace roce::analyze;
-
-void require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "broken: %s\n", what);
-  std::abort();
-}
 
 /// What is left of the input.
 struct Input {

@@ -17,6 +17,7 @@
 #include "dissect/icrc.hpp"
 #include "dissect/opcode.hpp"
 #include "tests/analyze/record/header_cache_book.hpp"
+#include "tests/fuzz/require.hpp"
 
 namespace {
 
@@ -26,12 +27,6 @@ using namespace roce::analyze;
 constexpr std::size_t head_bytes = 3;
 constexpr std::size_t packet_bytes = 10;
 constexpr std::uint32_t largest_payload = 4096;
-
-void require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "broken: %s\n", what);
-  std::abort();
-}
 
 dissect::IpAddress host(unsigned n) {
   const std::uint8_t bytes[] = {10, 0, 0, static_cast<std::uint8_t>(n + 1)};
