@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyze/episode/ranges.hpp"
 #include "analyze/episode/scene.hpp"
 #include "analyze/episode/scratch.hpp"
 #include "analyze/episode/thresholds.hpp"
@@ -30,11 +31,9 @@ class Acknowledgements {
     for (std::size_t i = 0; i < scene_.notes.size(); ++i) {
       const Note& note = scene_.notes[i];
       if (note.request && scene_.said.rulings[i].what != Ruling::What::copy)
-        captured_.emplace_back(note.psn, note.psn + std::max(note.count, 1));
+        captured_.add(note.psn, note.psn + std::max(note.count, 1));
     }
-    if (!std::is_sorted(captured_.begin(), captured_.end())) std::sort(captured_.begin(), captured_.end());
-    for (std::size_t i = 1; i < captured_.size(); ++i)
-      captured_[i].second = std::max(captured_[i].second, captured_[i - 1].second);
+    captured_.settle();
     for (std::size_t i = 0; i < scene_.notes.size(); ++i) rule(static_cast<std::int32_t>(i));
   }
 
@@ -43,7 +42,7 @@ class Acknowledgements {
     const Note& note = scene_.note_at(i);
     if (note.request) return;
     if (!is_acknowledgement(note)) {
-      scene_.ruling_at(i).unseen = !captured_anywhere(note.psn);
+      scene_.ruling_at(i).unseen = !captured_.hold(note.psn);
     } else {
       Ruling& ruling = scene_.ruling_at(i);
       if (const Note* twin = twin_of(note)) {
@@ -73,7 +72,7 @@ class Acknowledgements {
         return;
       }
       const unsigned kind = note.aeth >> 29U & 3U;
-      if (note.has_aeth) ruling.unseen = !captured_anywhere(kind == 0 ? note.psn : note.psn - 1);
+      if (note.has_aeth) ruling.unseen = !captured_.hold(kind == 0 ? note.psn : note.psn - 1);
     }
     if (note.has_ip_id && scene_.ruling_at(i).what != Ruling::What::late) last_ = &note;
   }
@@ -94,20 +93,13 @@ class Acknowledgements {
     return nullptr;
   }
 
-  [[nodiscard]] bool captured_anywhere(std::int64_t psn) const {
-    const auto behind = std::upper_bound(
-        captured_.begin(), captured_.end(), psn,
-        [](std::int64_t at, const std::pair<std::int64_t, std::int64_t>& one) { return at < one.first; });
-    return behind != captured_.begin() && psn < std::prev(behind)->second;
-  }
-
   Scene& scene_;
   bool ids_tell_ = false;
   bool twice_ = false;  ///< the capture shows requests twice
   Set<std::int32_t> twins_;
   bool ids_rise_ = false;
-  const Note* last_ = nullptr;                            ///< answer that was not overtaken
-  List<std::pair<std::int64_t, std::int64_t>> captured_;  ///< requests: PSNs
+  const Note* last_ = nullptr;  ///< answer that was not overtaken
+  Ranges captured_;             ///< requests
   struct Seen {
     std::int32_t first = -1, last = -1;  ///< notes
   };

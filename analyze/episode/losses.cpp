@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyze/episode/losses.hpp"
+#include "analyze/episode/ranges.hpp"
 #include "analyze/episode/scratch.hpp"
 
 #include <algorithm>
@@ -17,10 +18,8 @@ namespace {
 class Losses {
  public:
   Losses(Scene& scene, const Stream& stream) : scene_(scene), stream_(stream) {
-    for (const Issue& issue : scene.issues) read_ends_.emplace_back(issue.first, issue.end);
-    std::sort(read_ends_.begin(), read_ends_.end());
-    for (std::size_t i = 1; i < read_ends_.size(); ++i)
-      read_ends_[i].second = std::max(read_ends_[i].second, read_ends_[i - 1].second);
+    for (const Issue& issue : scene.issues) reads_.add(issue.first, issue.end);
+    reads_.settle();
   }
   void of_gaps();
   void judge_holes();
@@ -30,14 +29,12 @@ class Losses {
   [[nodiscard]] bool comes_before(std::int32_t answer, std::int32_t repeat) const noexcept;
   [[nodiscard]] bool never_came(std::int64_t psn, const Sent& shows) const noexcept;
   [[nodiscard]] bool thrown_away(std::int64_t psn, std::int32_t before) const;
-  [[nodiscard]] bool inside_issue(std::int64_t psn) const noexcept;
   [[nodiscard]] bool inside_answer(std::int64_t psn) const noexcept;
   [[nodiscard]] bool asked_for(const Loss& hole) const noexcept;
 
   Scene& scene_;
   const Stream& stream_;
-  /// READs by first PSN, each with the furthest end of those up to it.
-  List<std::pair<std::int64_t, std::int64_t>> read_ends_;
+  Ranges reads_;
   List<Loss> holes_;  ///< what is missing in passes
 };
 
@@ -70,7 +67,7 @@ void Losses::of_gaps() {
       --room;
     };
     for (std::int64_t psn = goes_home ? told.top : told.cursor; psn < shows.psn && room > 0; ++psn) {
-      if (inside_issue(psn) || stream_.comes_late(psn, i, told.pass)) continue;
+      if (reads_.within(psn) || stream_.comes_late(psn, i, told.pass)) continue;
       const bool first = psn >= told.top;
       const std::ptrdiff_t next = stream_.next_of(psn, i);
       const std::int32_t confirmed = scene_.answers.confirmed_at(psn);
@@ -168,14 +165,6 @@ bool Losses::asked_for(const Loss& hole) const noexcept {
   const auto asked = scene_.answers.asked_before(hole.needed);
   return std::any_of(asked.begin(), asked.end(),
                      [&](const Asked& each) { return !each.rnr && each.psn == hole.psn; });
-}
-
-/// No request has a PSN behind the first of a READ.
-bool Losses::inside_issue(std::int64_t psn) const noexcept {
-  const auto behind = std::upper_bound(
-      read_ends_.begin(), read_ends_.end(), psn,
-      [](std::int64_t at, const std::pair<std::int64_t, std::int64_t>& read) { return at <= read.first; });
-  return behind != read_ends_.begin() && psn < std::prev(behind)->second;
 }
 
 }  // namespace

@@ -70,7 +70,9 @@ Responses::Asks Responses::asks_for(std::int64_t psn, std::int32_t before, bool 
     if (scene_.said.rulings[static_cast<std::size_t>(issue.note)].what == Ruling::What::copy) continue;
     // Of those before the episode only the last one is remembered, and why it was sent.
     const Note& note = scene_.note_at(issue.note);
-    asks.times += asks.times == 0 && note.before && note.cause != Cause::none ? 2 : 1;
+    const bool repeated_before = note.before && note.cause != Cause::none;
+    asks.times += asks.times == 0 && repeated_before ? 2 : 1;
+    asks.more = asks.more || repeated_before;
     asks.begins = asks.begins || issue.first == psn;
     asks.last = issue.note;
   }
@@ -80,14 +82,6 @@ Responses::Asks Responses::asks_for(std::int64_t psn, std::int32_t before, bool 
 /// Responses in the middle of a READ have no count: they were sent with those around them.
 void Responses::note_counts() {
   known_.resize(stream_.sent.size());
-  // Whether it is of the same pass over the same READ as the one before.
-  const auto goes_on = [&](std::size_t i) {
-    const Sent& now = stream_.sent[i];
-    const Sent& last = stream_.sent[i - 1];
-    if (dissect::opcode_info(stream_.note_of(now).opcode).starts_message()) return false;
-    return now.psn == last.psn + 1 ||
-           (now.psn > last.psn && known_[i].own && known_[i].own == known_[i - 1].own);
-  };
   Set<std::int64_t> begun;  // counts of READs that were being answered when the episode began
   for (std::size_t i = 0; i < known_.size(); ++i) {
     const Sent& sent = stream_.sent[i];
@@ -99,13 +93,34 @@ void Responses::note_counts() {
     const bool under_way = i > 0 && known.own && begun.contains(*known.own) &&
                            sent.time_ns - stream_.sent[i - 1].time_ns < shortest_timer_ns;
     if (!told_before && !under_way) known.before = executions_.captured_before(sent.note);
-    if (i == 0 || !goes_on(i)) continue;
-    if (!known.count) known.count = known_[i - 1].count;
-    known.before = known_[i - 1].before;
+    const std::ptrdiff_t part = part_before(i);
+    if (part < 0) continue;
+    const Response& same = known_[static_cast<std::size_t>(part)];
+    if (!known.count) known.count = same.count;
+    known.before = same.before;
   }
   for (std::size_t i = known_.size(); i-- > 1;) {
-    if (!known_[i - 1].count && goes_on(i)) known_[i - 1].count = known_[i].count;
+    const std::ptrdiff_t part = part_before(i);
+    if (part < 0) continue;
+    Response& same = known_[static_cast<std::size_t>(part)];
+    if (!same.count) same.count = known_[i].count;
   }
+}
+
+/// The response before it of the same answer: only the first or only one of an answer begins one, whatever
+/// came late in between. -1: it begins one itself, or what it goes on with was not captured.
+std::ptrdiff_t Responses::part_before(std::size_t i) const {
+  const Sent& now = stream_.sent[i];
+  if (dissect::opcode_info(stream_.note_of(now).opcode).starts_message()) return -1;
+  constexpr std::size_t late_in_between = 16;
+  for (std::size_t k = i; k-- > 0 && i - k <= late_in_between;) {
+    const Sent& last = stream_.sent[k];
+    if (static_cast<std::ptrdiff_t>(k) == now.before) break;  // that one was the next
+    if (last.psn + 1 == now.psn) return static_cast<std::ptrdiff_t>(k);
+    if (last.psn < now.psn && known_[i].own && known_[i].own == known_[k].own)
+      return static_cast<std::ptrdiff_t>(k);
+  }
+  return -1;
 }
 
 /// How much each takes to be given again, late or shown twice.
@@ -114,11 +129,13 @@ void Responses::weigh() {
     Sent& sent = stream_.sent[i];
     Response& known = known_[i];
     const std::int64_t psn = stream_.note_of(sent).psn;
-    const Asks asks = asks_for(psn, sent.note);
+    Asks asks = asks_for(psn, sent.note);
+    // An answer begins with a first or only one, also the answer to the rest of a READ.
+    asks.begins = asks.begins && dissect::opcode_info(stream_.note_of(sent).opcode).starts_message();
     known.asked = asks.times;
     sent.told_by = asks.last;
     known.given = sent.before < 0 ? 0 : known_[static_cast<std::size_t>(sent.before)].given + 1;
-    const bool owed = known.asked > known.given;
+    const bool owed = known.asked > known.given || asks.more;
     constexpr float against = 6;
     constexpr float begins = 1, head_missing = 4, broken_off = 9, unasked = 13, not_seen_to_be_asked = 10;
     sent.back = known.asked == 0 ? not_seen_to_be_asked : unasked;
@@ -133,7 +150,7 @@ void Responses::weigh() {
       sent.back += against;
       sent.late = std::min(sent.late, 1.0F);
     } else if (known.asked > 1 && known.counted_since()) {
-      sent.late += against;
+      sent.not_first = against;
     } else if (known.given == 0 && known.executed_just_now()) {
       sent.back += against;
     }

@@ -59,10 +59,12 @@ class Responses {
  private:
   struct Asks {
     std::size_t times = 0;
+    bool more = false;       ///< perhaps more often, before the episode
     bool begins = false;     ///< the requester went back there
     std::int32_t last = -1;  ///< note
   };
   void note_counts();
+  [[nodiscard]] std::ptrdiff_t part_before(std::size_t i) const;
   void weigh();
   void rule();
   [[nodiscard]] bool given_again(std::size_t i, bool late) const;

@@ -220,8 +220,10 @@ class Search {
       const bool below = gap == from.gaps && each.end <= from.bottom;
       if (gap < from.gaps || below) {
         const bool row = from.row == psn;
-        State& state = step(from, Move::late, row ? facts_.late_again : each.late, grown);
-        pending_.back().told.of_first = below || from.gap[gap].first;
+        const bool of_first = below || from.gap[gap].first;
+        const float bits = (row ? facts_.late_again : each.late) + (of_first ? each.not_first : 0);
+        State& state = step(from, Move::late, bits, grown);
+        pending_.back().told.of_first = of_first;
         if (!below) pending_.back().told.pass = from.gap[gap].pass;
         state.row = each.end;
         if (below) {

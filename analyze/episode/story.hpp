@@ -30,6 +30,7 @@ struct Sent {
   std::int64_t done = 0;        ///< ... and answered, where answers carry something
   float copy = never;           ///< shown twice
   float late = 7;               ///< overtaken
+  float not_first = 0;          ///< ... more, if it had not been sent before
 };
 
 enum class Move : std::uint8_t {

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "analyze/episode/clocks.hpp"
+#include "analyze/episode/ranges.hpp"
 #include "analyze/episode/scratch.hpp"
 #include "dissect/opcode.hpp"
 
@@ -84,6 +85,9 @@ void Untangled::learn() {
   for (const Note& note : notes_) {
     if (kind_of(note) == Kind::nak) asked.insert(note.psn);
   }
+  Ranges reads;  // what begins within one of them asks for its rest
+  for (const std::int32_t i : requests_) reads.add(at(i).psn, end_of(at(i)));
+  reads.settle();
   constexpr std::size_t some = 4;
   Set<std::int64_t> seen;
   List<std::int64_t> late;
@@ -92,7 +96,7 @@ void Untangled::learn() {
   std::size_t before_row = 0;                        // so many late ones
   for (const std::int32_t i : requests_) {
     const Note& note = at(i);
-    const bool again = !seen.insert(note.psn);
+    const bool again = !seen.insert(note.psn) || reads.within(note.psn);
     if (note.psn != row) before_row = late.size();
     if (again && late.size() >= before_row + some) late.resize(before_row);
     row = end_of(note);

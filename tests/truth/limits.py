@@ -18,7 +18,6 @@ TODAY = {
     "tail_drop": {"recall": 0.9173, "places": 0.5624},
     "whole_message": {"places": 0.9705},
     "soft_roce": {"places": 0.9418},
-    "late_read_responses": {"precision": 0.9963, "missed": 115},
     "spraying_loss": {"precision": 0.9886, "recall": 0.9645, "places": 0.8333, "beyond": 3},
     "selective_repeat": {"causes": 0.8379, "places": 0.8333, "contradicted": 6},
     "flowlets": {"causes": 0.9384},

@@ -16,9 +16,9 @@ struct EpisodeLine {
   std::string expected;
 };
 
-/// A line a packet: microseconds, what, PSN, perhaps "+COUNT" of a READ, "#ID" and "@PATH", and behind '|'
-/// what is to be said. What: write, read (requests), ack, nak, response (or its begin, inner, end), atomic
-/// request and its answer.
+/// A line a packet: microseconds, what, PSN, perhaps "+COUNT" of a READ, "#ID", "@PATH" and "=MSN", and
+/// behind '|' what is to be said. What: write, read (requests), ack, nak, response (or its begin, inner,
+/// end), atomic request and its answer.
 inline std::vector<EpisodeLine> parse_episode(const std::string& text) {
   std::vector<EpisodeLine> lines;
   std::istringstream in(text);
@@ -28,6 +28,7 @@ inline std::vector<EpisodeLine> parse_episode(const std::string& text) {
     std::istringstream words(line.substr(0, bar));
     std::int64_t microseconds = 0;
     std::string what;
+    std::uint32_t msn = 0;
     EpisodeLine made;
     Note& note = made.note;
     words >> microseconds >> what >> note.psn;
@@ -38,6 +39,7 @@ inline std::vector<EpisodeLine> parse_episode(const std::string& text) {
       const auto number = static_cast<std::uint16_t>(std::stoul(more.substr(1)));
       if (more[0] == '+') note.count = number;
       if (more[0] == '@') note.path = number;
+      if (more[0] == '=') msn = number;
       if (more[0] == '#') {
         note.has_ip_id = true;
         note.ip_id = number;
@@ -45,11 +47,12 @@ inline std::vector<EpisodeLine> parse_episode(const std::string& text) {
     }
     const bool part = what == "first" || what == "middle" || what == "last";
     note.request = part || what == "write" || what == "read" || what == "swap";
-    note.has_aeth = !note.request;
+    note.has_aeth = !note.request && what != "inner";
     note.aeth = what == "nak"       ? 0x60U << 24U
                 : what == "rnr"     ? 0x21U << 24U
                 : what == "refused" ? 0x62U << 24U
                                     : 0x1fU << 24U;
+    note.aeth |= msn;
     note.opcode = what == "write"      ? 0x0a
                   : what == "first"    ? 0x06
                   : what == "middle"   ? 0x07

@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 #include "tests/analyze/episode/episode_said.hpp"
 
 namespace roce::analyze::episode {
@@ -68,6 +71,43 @@ TEST(Shuffled, WhoHasOneAnswerDoesNotMissAnother) {
       answers("17500", "17501", "read_retry") +
       "30000 read 12     | \n"
       "30020 response 12 | \n");
+}
+
+/// Only a first or only response begins an answer: behind a late one the answer before goes on.
+TEST(Shuffled, AnAnswerGoesOnBehindOneThatIsLate) {
+  expect_said(
+      "0 read 10 +3      | \n"
+      "1 read 13 +3      | \n"
+      "20 begin 10 =1    | \n"
+      "21 end 12 =1      | \n"
+      "22 begin 13 =2    | \n"
+      "23 read 13 +3     | read_retry\n"
+      "24 inner 11       | late\n"
+      "25 inner 14       | \n"
+      "26 end 15 =2      | \n"
+      "45 begin 13 =2    | read_retry\n"
+      "46 inner 14       | read_retry\n"
+      "47 end 15 =2      | read_retry\n"
+      "50 read 16        | \n"
+      "70 response 16 =3 | \n");
+}
+
+/// Each READ is asked for its rest, at a PSN that no request had before: nothing was overtaken.
+TEST(Shuffled, TheRestOfAReadIsNotLate) {
+  std::string text;
+  const auto line = [&text](int at, const char* what, int psn, int count) {
+    text +=
+        std::to_string(at) + " " + what + " " + std::to_string(psn) + " +" + std::to_string(count) + " | \n";
+  };
+  for (int i = 0; i < 8; ++i) line(i, "read", 10 + 8 * i, 8);
+  for (int i = 0; i < 8; ++i) line(5000 + i, "read", 14 + 8 * i, 4);
+  const std::vector<EpisodeLine> lines = parse_episode(text);
+  std::vector<Note> notes;
+  for (const EpisodeLine& each : lines) notes.push_back(each.note);
+  Facts facts;
+  facts.first = facts.acked = 10;
+  static_cast<void>(explain(notes, facts));
+  EXPECT_EQ(facts.disorder_ns, 0);
 }
 
 /// The repeat was answered late, as one that was no duplicate: it was lost, unless others were late.
