@@ -61,6 +61,10 @@ void Losses::of_gaps() {
     // Who goes back sends all that was not confirmed by then, also what nobody needs.
     const bool within = told.move != Move::home && shows.psn < told.top;
     const bool must_be_sent = whole || (within && scene_.facts.keeps <= 0);
+    // On to the next that is not answered: a requester may leave out what it has heard to be confirmed.
+    const auto operation = dissect::opcode_info(stream_.note_of(shows).opcode).operation;
+    if (within && answered_on_its_own(operation) && scene_.answers.acked_before(shows.note) >= shows.psn)
+      continue;
     std::int64_t room = stream_.room_before(i);
     const auto miss = [&](const Loss& loss) {
       holes_.push_back(loss);

@@ -82,6 +82,7 @@ void Requests::explain() {
     sent.end = note.count > 0 ? note.psn + note.count : end_of_read(i);
     sent.time_ns = note.time_ns;
     sent.note = static_cast<std::int32_t>(i);
+    sent.again = note.before && note.cause != Cause::none;
     stream.sent.push_back(sent);
     if (answered_on_its_own(info.operation)) scene_.issues.push_back({sent.psn, sent.end, sent.note});
   }

@@ -166,6 +166,7 @@ void Responses::explain() {
     sent.end = sent.psn + 1;
     sent.time_ns = note.time_ns;
     sent.note = static_cast<std::int32_t>(i);
+    sent.again = note.before && note.cause != Cause::none;
     stream_.sent.push_back(sent);
   }
   if (stream_.sent.empty()) return;

@@ -149,7 +149,8 @@ class Search {
     told.cursor = state.cursor;
     told.top = state.top;
     const std::size_t gap = state.gap_of(each.psn, each.end);
-    if (each.psn != state.cursor && gap < state.gaps) {
+    if (each.again && gap < state.gaps) state.fill(gap, each.psn, each.end);
+    if (!each.again && each.psn != state.cursor && gap < state.gaps) {
       told.move = Move::late;
       told.of_first = state.gap[gap].first;
       state.fill(gap, each.psn, each.end);

@@ -25,6 +25,7 @@ struct Sent {
   float back = 14;              ///< the sender went back to it
   std::int64_t back_from = -1;  ///< ... from there, and what lies between is missing; -1: from itself
   std::int32_t told_by = -1;    ///< ... by that note; -1: by none
+  bool again = false;           ///< told before the episode, and sent again then: the first time is forgotten
   bool silent = false;          ///< nothing was sent for so long before it that a timer may have run out
   std::int64_t acked = 0;       ///< all before was confirmed: its sender need not send that again
   std::int64_t done = 0;        ///< ... and answered, where answers carry something

@@ -68,7 +68,8 @@ void RequestTrace::put(const Slot& slot, std::size_t& budget) {
   while (slots_.empty() || (at().answer != 0 && at().psn != slot.psn)) {
     const std::size_t wanted = slots_.empty() ? first_size : slots_.size() * 2;
     const std::size_t more = (wanted - slots_.size()) * sizeof(Slot);
-    if (wanted > largest_size || more > budget) break;
+    const std::size_t kept_for_others = wanted > usual_size ? whole_budget / 2 : 0;
+    if (wanted > largest_size || more + kept_for_others > budget) break;
     budget -= more;
     std::vector<Slot> bigger(wanted);
     for (const Slot& old : slots_) {

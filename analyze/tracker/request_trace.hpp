@@ -17,7 +17,8 @@ namespace roce::analyze {
 class RequestTrace {
  public:
   static constexpr std::size_t first_size = 8;
-  static constexpr std::size_t largest_size = 512;
+  static constexpr std::size_t usual_size = 512;
+  static constexpr std::size_t largest_size = 16 * 1024;  ///< what a long way holds
   static constexpr std::size_t most_reads = 16;
 
   /// What a request is answered by, besides NAKs.
@@ -37,7 +38,9 @@ class RequestTrace {
     std::optional<std::uint32_t> messages;    ///< that end at or before it, from an arbitrary start
   };
 
-  /// `budget`: bytes that all traces may still take together.
+  /// `budget`: bytes that all traces may still take together. The second half is for all: one may take more
+  /// than usual only of the first.
+  static constexpr std::size_t whole_budget = std::size_t{16} << 20U;
   void add(const PacketRecord& request, const dissect::OpcodeInfo& info, std::size_t& budget);
   [[nodiscard]] Found find(std::uint32_t psn) const noexcept;
   [[nodiscard]] bool empty() const noexcept { return !started_; }

@@ -397,6 +397,7 @@ struct Tracker::Impl {
   void drop_unpaired(std::uint32_t place);
   void settle_icrc(std::uint32_t place);
   [[nodiscard]] bool opposite(std::uint32_t place, std::uint32_t other);
+  std::vector<Held> take_episode(std::uint32_t connection);
   void pair(std::uint32_t place, std::uint32_t other, Evidence evidence);
   std::uint32_t go_alone(std::uint32_t place);
   void unlist(std::uint32_t place);
@@ -463,7 +464,7 @@ struct Tracker::Impl {
   std::size_t candidate_slots = 0;    ///< for which Unpaired::candidates have room
   std::uint64_t answering = 0;        ///< flows that wait for their partner and have sent answers
   std::uint64_t answered = 0;         ///< flows whose partner was found by that
-  std::size_t trace_budget = std::size_t{16} << 20U;  ///< bytes that are left for Unpaired::requests
+  std::size_t trace_budget = RequestTrace::whole_budget;  ///< bytes that are left for Unpaired::requests
   std::int64_t looks = 1 << 20;  ///< at candidates that may be taken; each answer brings some
   std::uint64_t frames = 0;
 };

@@ -225,6 +225,16 @@ void Tracker::Impl::replay(std::vector<Held>& packets) {
   packets.clear();
 }
 
+/// An episode of what was followed alone is told once its other half is known, with what that had to say.
+std::vector<Held> Tracker::Impl::take_episode(std::uint32_t connection) {
+  if (connection == no_place || tracks[connection].episode == nullptr) return {};
+  Track& track = tracks[connection];
+  if (track.views != nullptr || track.jump != nullptr) return {};
+  const std::unique_ptr<Episode> open = std::move(track.episode);
+  open_episodes.erase(open->first_frame);
+  return std::move(open->held);
+}
+
 /// Two flows belong together. Each may have waited with its packets, or have been followed alone.
 void Tracker::Impl::pair(std::uint32_t place, std::uint32_t other, Evidence evidence) {
   unlist(place);
@@ -232,12 +242,15 @@ void Tracker::Impl::pair(std::uint32_t place, std::uint32_t other, Evidence evid
   std::vector<Held> packets;
   const auto by_number = [](const Held& a, const Held& b) { return a.number < b.number; };
   bool as_in_file = true;
-  for (const std::uint32_t each : {place, other}) {
-    if (states[each].unpaired == nullptr) continue;
-    std::vector<Held>& waiting = states[each].unpaired->held;
+  const auto take = [&](std::vector<Held>& waiting) {
     as_in_file = as_in_file && std::is_sorted(waiting.begin(), waiting.end(), by_number);
     packets.insert(packets.end(), std::make_move_iterator(waiting.begin()),
                    std::make_move_iterator(waiting.end()));
+  };
+  for (const std::uint32_t each : {place, other}) {
+    if (states[each].unpaired != nullptr) take(states[each].unpaired->held);
+    std::vector<Held> explained_with_the_other = take_episode(states[each].connection);
+    take(explained_with_the_other);
   }
   std::sort(packets.begin(), packets.end(), by_number);
   if (!as_in_file) {

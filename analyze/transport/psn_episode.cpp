@@ -64,8 +64,8 @@ void PsnSpace::recall(episode::List<Note>& notes, std::uint32_t pmtu, std::int64
   // What is usual on this path shows in what was in order.
   const std::int64_t context = std::max<std::int64_t>(64, 2 * std::int64_t{req_.in_flight_max});
   const std::int64_t acked = resp_.acked_known ? std::min(resp_.acked, req_.next) : req_.next;
-  const std::int64_t from =
-      std::max({acked - behind_acked, req_.next - most, std::min(acked, lowest) - context});
+  const std::int64_t forgotten = resp_.acked_known ? acked - behind_acked : INT64_MIN;
+  const std::int64_t from = std::max({forgotten, req_.next - most, std::min(acked, lowest) - context});
   const auto add = [&](const Seen& seen, bool request) {
     const dissect::OpcodeInfo& info = dissect::opcode_info(seen.opcode);
     Note& note = notes.emplace_back();

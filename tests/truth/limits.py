@@ -21,7 +21,7 @@ TODAY = {
     "spraying_loss": {"precision": 0.9886, "recall": 0.9645, "places": 0.8333, "beyond": 3},
     "selective_repeat": {"causes": 0.8379, "places": 0.8333, "contradicted": 6},
     "flowlets": {"causes": 0.9384},
-    "long_way": {"causes": 0.1018, "places": 0.6538, "contradicted": 3},
+    "long_way": {"causes": 0.5513, "places": 0.7692, "contradicted": 3},
     "capture_misses": {"places": 0.9868, "missed": 33},
     "capture_misses_loss": {"places": 0.7794, "missed": 4},
     "jittered_stamps": {"places": 0.6249, "contradicted": 7},

@@ -80,6 +80,25 @@ TEST(EpisodeLosses, WhoLacksAResponseSendsAllBehindItsReadAgain) {
   )");
 }
 
+TEST(EpisodeLosses, WhoHearsThatAMessageIsConfirmedMayGoOnToTheNextOperation) {
+  // The answers to both atomics are lost behind the capture, and the acknowledgement is under way.
+  expect_said(R"(
+        0 swap 10 |
+        1 first 11 |
+        2 middle 12 |
+        3 last 13 |
+        4 swap 14 |
+       10 swapped 10 |
+       12 ack 13 |
+       14 swapped 14 |
+     8000 swap 10 | timeout open
+     8001 first 11 | timeout
+     8002 swap 14 | timeout
+     8010 swapped 10 | timeout
+     8014 swapped 14 | timeout
+  )");
+}
+
 TEST(EpisodeLosses, WhatConfirmsMoreThanWasSentAgainHadKeptIt) {
   // It need not have come late for the rest to be confirmed; or that answers the repeat.
   expect_said(R"(

@@ -127,7 +127,7 @@ TEST(RequestTrace, IsBounded) {
   Trace t;
   t.budget = 40'000;
   for (std::uint32_t psn = 0; psn < 100'000; ++psn) t.add(psn, psn % 3 == 0 ? read_request : write_only);
-  EXPECT_GE(t.budget, 40'000U - RequestTrace::largest_size * 16);
+  EXPECT_GE(t.budget, 40'000U - RequestTrace::usual_size * 16);
   EXPECT_EQ(t.trace.find(5).answer, Answer::none) << "forgotten, but it was sent";
   EXPECT_EQ(t.place(5), Place::among);
   EXPECT_EQ(t.trace.find(99'998).answer, Answer::acknowledge);
