@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "analyze/episode/alike.hpp"
 #include "analyze/episode/asked_for.hpp"
@@ -130,7 +131,7 @@ void Copies::by_path(bool request) {
 /// Nobody sends again what was confirmed, if nothing asks for it and no timer ran. But a READ or atomic whose
 /// answer was lost behind the capture is asked for again at once.
 void Copies::of_forgotten() {
-  const AskedFor asked_for(notes_);
+  std::optional<AskedFor> asked_for;  // which is seldom asked
   std::int64_t last_ns = capture::no_time;
   std::int64_t last_end = -1;
   for (std::size_t i = 0; i < notes_.size(); ++i) {
@@ -140,7 +141,9 @@ void Copies::of_forgotten() {
                       note.time_ns - last_ns < shortest_timer_ns;
     const bool awaits = answered_on_its_own(dissect::opcode_info(note.opcode).operation);
     // What follows a packet that was sent again goes with it.
-    if (forgotten(i) && soon && note.psn != last_end && !awaits && !asked_for.has(note)) {
+    const bool shown = forgotten(i) && soon && note.psn != last_end && !awaits;
+    if (shown && !asked_for) asked_for.emplace(notes_);
+    if (shown && !asked_for->has(note)) {
       say(i, Rule::confirmed_before, -1);
     } else {
       last_ns = note.time_ns;

@@ -20,7 +20,7 @@ namespace {
 /// How long after one that looks the same packets came that nobody sent again.
 class Again {
  public:
-  Again(std::span<const Note> notes, const Facts& facts) : notes_(notes), alike_(notes), asked_for_(notes) {
+  Again(std::span<const Note> notes, const Facts& facts) : notes_(notes), alike_(notes) {
     for (const bool request : {true, false}) {
       if (alike_.ids_change(request, facts)) {
         look_at_ids(request);
@@ -42,7 +42,6 @@ class Again {
 
   std::span<const Note> notes_;
   Alike alike_;
-  AskedFor asked_for_;
 };
 
 void Again::add(std::int32_t before, std::size_t i, std::int64_t at_most_ns) {
@@ -70,6 +69,7 @@ void Again::look_at_requests() {
     std::int64_t top = 0;
     bool over = false;  ///< it went on
   };
+  const AskedFor asked_for(notes_);
   Map<std::int64_t, Row> rows;  // by the PSN that comes next in it
   std::int64_t top = 0;
   std::int64_t last = 0;  // where the row ends that the last one belonged to; 0: to none
@@ -98,7 +98,7 @@ void Again::look_at_requests() {
     constexpr std::int64_t late = 64;
     if (goes_on == rows.end() && last != 0 && last < note.psn + late) goes_on = row_at(last);
     const bool begins = goes_on == rows.end();
-    const Row row{begins ? asked_for_.has(note) : goes_on->second.asked, top};
+    const Row row{begins ? asked_for.has(note) : goes_on->second.asked, top};
     const std::span<const std::int32_t> same = alike_.before(i);
     // A response that comes before another one is missing asks for that one (implied NAK).
     const bool implied = answered_on_its_own(operation) && !same.empty() && response > same.back();

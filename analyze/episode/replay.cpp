@@ -107,6 +107,8 @@ void Replay::arrivals() {
 
 /// A request that was answered with an RNR NAK was not taken.
 void Replay::refuse() {
+  if (std::none_of(notes_.begin(), notes_.end(), [](const Note& note) { return nak_of(note) == Nak::rnr; }))
+    return;
   Map<std::int64_t, List<std::size_t>> sent;
   for (std::size_t i = 0; i < notes_.size(); ++i) {
     if (at(i).request) {

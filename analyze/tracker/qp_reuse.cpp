@@ -13,7 +13,7 @@ namespace roce::analyze {
 
 const PacketRecord* Episode::first_request(unsigned of, std::size_t from) const noexcept {
   for (std::size_t i = from; i < held.size(); ++i) {
-    if (sides[i] == of && dissect::opcode_info(held[i].record.opcode).request) return &held[i].record;
+    if (held[i].side == of && dissect::opcode_info(held[i].record.opcode).request) return &held[i].record;
   }
   return nullptr;
 }
@@ -116,7 +116,6 @@ bool Tracker::Impl::used_again(std::uint32_t connection) {
       std::make_move_iterator(open.held.begin() + static_cast<std::ptrdiff_t>(open.use)),
       std::make_move_iterator(open.held.end()));
   open.held.resize(open.use);
-  open.sides.resize(open.use);
   open.use = Episode::none;
   explain_episode(connection);
   leave_to_another(tracks[connection]);
@@ -130,7 +129,7 @@ void Tracker::Impl::drop_strays(Track& track) {
   const std::size_t from = std::exchange(open.use, Episode::none);
   for (std::size_t i = from; i < open.held.size();) {
     const PacketRecord& record = open.held[i].record;
-    const unsigned side = open.sides[i];
+    const unsigned side = open.held[i].side;
     const bool request = dissect::opcode_info(record.opcode).request;
     if (!request || !track.spaces[side]->far_off(record) || !believed(track.places[side], record)) {
       ++i;
@@ -138,7 +137,6 @@ void Tracker::Impl::drop_strays(Track& track) {
     }
     count_stray(track, track.places[side], open.held[i]);
     open.held.erase(open.held.begin() + static_cast<std::ptrdiff_t>(i));
-    open.sides.erase(open.sides.begin() + static_cast<std::ptrdiff_t>(i));
     --held;
   }
 }

@@ -53,6 +53,11 @@ bool Tracker::Impl::may_wait(const Track& track, const dissect::OpcodeInfo& info
 
 void Tracker::Impl::open_episode(Track& track) {
   track.episode = std::make_unique<Episode>();
+  if (!spare_room.empty()) {
+    track.episode->held = std::move(spare_room.back());
+    spare -= track.episode->held.capacity();
+    spare_room.pop_back();
+  }
   track.episode->last_ns = last_packet_of(track);
   for (unsigned of = 0; of < 2; ++of) {
     if (track.spaces[of] == nullptr || !track.spaces[of]->requests_seen()) continue;
@@ -79,8 +84,7 @@ void Tracker::Impl::hold_in_episode(Track& track, unsigned side, const PacketRec
   if (side == 1) verdict.set(Verdict::b_to_a);
   verdict.set(Verdict::undecided);
   publish(number, verdict);
-  track.episode->held.push_back({record, number});
-  track.episode->sides.push_back(static_cast<std::uint8_t>(side));
+  track.episode->held.push_back({record, number, static_cast<std::uint8_t>(side)});
   track.episode->last_ns = record.time_ns;
   ++held;
 }
@@ -197,8 +201,9 @@ EpisodeNotes Tracker::Impl::notes_of(const Track& track, const Episode& episode,
     if (pmtu == 0 && full && record.payload >= 256 && (record.payload & (record.payload - 1)) == 0)
       pmtu = record.payload;
     if (info.operation == Operation::cnp) continue;
-    const unsigned of = episode.sides[i] ^ (info.response ? 1U : 0U);
-    if (of == requester && believed(track.places[episode.sides[i]], record)) all.of.push_back(i);
+    const unsigned side = episode.held[i].side;
+    const unsigned of = side ^ (info.response ? 1U : 0U);
+    if (of == requester && believed(track.places[side], record)) all.of.push_back(i);
   }
   if (all.of.empty()) return all;
   // Where the capture shows packets again, these may be of long before.
@@ -307,15 +312,27 @@ bool Tracker::Impl::explain_episode(std::uint32_t connection) {
   }
   for (std::size_t i = 0; i < over->held.size(); ++i) {
     const Held& packet = over->held[i];
-    const unsigned side = over->sides[i];
-    step_now(connection, side, packet.record, packet.number, track.places[side], rulings[i]);
+    step_now(connection, packet.side, packet.record, packet.number, track.places[packet.side], rulings[i]);
   }
+  leave_room(std::move(over->held));
   if (track.views != nullptr) settle_late(track);
   link(tracks[connection]);
   return std::any_of(rulings.begin(), rulings.end(), [](const episode::Ruling& each) {
     return each.what == episode::Ruling::What::repeat ||
            (each.lost_before | each.lost_after | each.missed_own | each.missed_other) != 0;
   });
+}
+
+/// For the packets of another episode, while there are any.
+void Tracker::Impl::leave_room(std::vector<Held>&& room) {
+  if (open_episodes.empty()) {
+    spare_room = {};
+    spare = 0;
+  } else if (spare + room.capacity() <= spare_of_all) {
+    spare += room.capacity();
+    room.clear();
+    spare_room.push_back(std::move(room));
+  }
 }
 
 void Tracker::Impl::explain_oldest() {

@@ -36,6 +36,7 @@ inline constexpr std::uint32_t no_place = FlowTable::none;
 struct Held {
   PacketRecord record;
   std::uint64_t number = 0;
+  std::uint8_t side = 0;  ///< who sent it, if it is one of a connection
 };
 
 /// A flow whose requests may be the ones that another one answers.
@@ -168,7 +169,6 @@ struct Episode {
     }
   };
   std::vector<Held> held;
-  std::vector<std::uint8_t> sides;
   std::array<Side, 2> side;  ///< by requester
   std::uint32_t calm = 0;    ///< packets since then
   std::int64_t last_ns = capture::no_time;
@@ -280,6 +280,7 @@ struct Tracker::Impl {
   [[nodiscard]] EpisodeNotes notes_of(const Track& track, const Episode& episode, unsigned requester) const;
   bool explain_episode(std::uint32_t connection);
   void explain_oldest();
+  void leave_room(std::vector<Held>&& room);
   [[nodiscard]] episode::Facts facts_of(const Track& track, unsigned requester) const;
   [[nodiscard]] episode::PathFact& path_from(const Track& track, unsigned side);
   void leave_open(Track& track, const Step& s);
@@ -431,6 +432,7 @@ struct Tracker::Impl {
   static constexpr std::size_t doubted_at_most = 1024;
   static constexpr std::size_t strange_pairs_at_most = 4096;
   static constexpr std::size_t paths_at_most = 16384;
+  static constexpr std::size_t spare_of_all = held_of_all / 4;
 
   TrackerShared shared;
   FlowTable flows;
@@ -458,12 +460,14 @@ struct Tracker::Impl {
       doubted;     ///< packets that are no RoCE unless a flow with their key appears; the first ones
   Totals strange;  ///< those that are none
   std::set<std::pair<dissect::IpAddress, dissect::IpAddress>> strange_pairs;  ///< who sent them to whom
-  std::deque<std::uint32_t> holding;  ///< places with held packets, oldest first; each once
-  std::size_t held = 0;               ///< packets
-  std::uint64_t listings = 0;         ///< flows that came into `unpaired` so far
-  std::size_t candidate_slots = 0;    ///< for which Unpaired::candidates have room
-  std::uint64_t answering = 0;        ///< flows that wait for their partner and have sent answers
-  std::uint64_t answered = 0;         ///< flows whose partner was found by that
+  std::deque<std::uint32_t> holding;          ///< places with held packets, oldest first; each once
+  std::size_t held = 0;                       ///< packets
+  std::vector<std::vector<Held>> spare_room;  ///< for those of episodes to come
+  std::size_t spare = 0;                      ///< so many have room there
+  std::uint64_t listings = 0;                 ///< flows that came into `unpaired` so far
+  std::size_t candidate_slots = 0;            ///< for which Unpaired::candidates have room
+  std::uint64_t answering = 0;                ///< flows that wait for their partner and have sent answers
+  std::uint64_t answered = 0;                 ///< flows whose partner was found by that
   std::size_t trace_budget = RequestTrace::whole_budget;  ///< bytes that are left for Unpaired::requests
   std::int64_t looks = 1 << 20;  ///< at candidates that may be taken; each answer brings some
   std::uint64_t frames = 0;
