@@ -66,8 +66,8 @@ bool Tracker::Impl::conclude_idle(std::uint32_t place) {
   const std::uint32_t connection = states[place].connection;
   if (connection == no_place) return true;
   if (tracks[connection].concluded) return true;
-  release_held_back(connection);
   if (end_views(connection, false)) static_cast<void>(end_views(connection, false));
+  release_held_back(connection);
   if (states[place].connection != connection || !tracks[connection].in_use) return false;
   conclude(tracks[connection]);
   release_state(tracks[connection]);

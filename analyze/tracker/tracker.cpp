@@ -19,6 +19,18 @@ bool has_sequence(Service service) noexcept {
   return service == Service::rc || service == Service::uc || service == Service::xrc;
 }
 
+/// What was booked on the packet before the rest was known of it stays booked.
+void keep_lost(Verdict& verdict, const Verdict& before) noexcept {
+  if (!before.any_lost()) return;
+  constexpr std::uint64_t most = 0xffffffff;
+  verdict.lost_before =
+      static_cast<std::uint32_t>(std::min(std::uint64_t{verdict.lost_before} + before.lost_before, most));
+  verdict.lost_after = static_cast<std::uint8_t>(std::min(verdict.lost_after + before.lost_after, 0xff));
+  verdict.miss(true, static_cast<std::int64_t>(before.missed));
+  verdict.miss(false, static_cast<std::int64_t>(before.missed_of_other));
+  if (before.has(Verdict::lost_between_points)) verdict.set(Verdict::lost_between_points);
+}
+
 }  // namespace
 
 std::uint32_t Tracker::Impl::place_of(const PacketRecord& record) {
@@ -272,6 +284,7 @@ void Tracker::Impl::publish(std::uint64_t number, const Verdict& verdict) {
   const Verdict before = std::exchange(*kept, verdict);
   kept->response = before.response;
   kept->incident = before.incident;
+  keep_lost(*kept, before);
 }
 
 /// One packet of a connection.

@@ -40,6 +40,14 @@ bool arrived(const Track& track, unsigned side, const Sighting& sighting) {
   return went_on;
 }
 
+/// Whether it is not known yet what that packet was. Only where memory is short it is asked for so early.
+bool still_waits(const Track& track, std::uint64_t frame) {
+  const auto is_it = [frame](const Held& packet) { return packet.number == frame; };
+  if (track.jump != nullptr && is_it(*track.jump)) return true;
+  return track.episode != nullptr &&
+         std::any_of(track.episode->held.begin(), track.episode->held.end(), is_it);
+}
+
 }  // namespace
 
 /// What was said of a packet at the point where it is followed.
@@ -52,13 +60,16 @@ void Tracker::Impl::note_ruled(const Step& s, Track& track) {
     here->after_nak = here->repeats && ruling.cause == Cause::nak && !ruling.spurious;
   }
   ShownLoss loss{Lost::before_capture, s.side, s.number, s.side, s.r.time_ns, 1, s.counts};
-  for (std::uint32_t i = 0; i < ruling.lost_before; ++i)
-    claim(track, {loss, 0, psn_place_of(s.r.psn, s.info.response)});
+  loss.count = ruling.lost_before;
+  if (loss.count != 0) claim(track, {loss, 0, psn_place_of(s.r.psn, s.info.response)});
   loss.where = Lost::after_capture;
   loss.side ^= 1U;
-  for (std::uint32_t i = 0; i < ruling.lost_after; ++i)
-    claim(track, {loss, i == 0 ? ruling.lost_frame : 0, 0});
+  loss.count = 1;
+  if (ruling.lost_after != 0) claim(track, {loss, ruling.lost_frame, 0});
   if (ruling.doubt != episode::Doubt::none) claim(track, {loss, ruling.doubt_frame, 0, ruling.doubt});
+  if (ruling.lost_after <= 1) return;
+  loss.count = ruling.lost_after - 1;
+  claim(track, {loss, 0, 0});
 }
 
 void Tracker::Impl::claim(Track& track, const CaptureViews::Claim& claim) {
@@ -202,7 +213,7 @@ void Tracker::Impl::lose_between(Track& track, unsigned side, const Sighting& lo
 
 /// A followed packet will not be seen elsewhere any more.
 void Tracker::Impl::judge_passed(Track& track, unsigned side, const Sighting& here) {
-  if (here.copy) return;  // what it is a copy of is judged
+  if (here.copy || still_waits(track, here.frame)) return;  // what it is a copy of is judged
   CaptureViews& views = *track.views;
   const auto named = [&](const CaptureViews::Claim& one) {
     return one.loss.where == Lost::after_capture && one.loss.side == side && one.frame == here.frame;
@@ -238,7 +249,7 @@ void Tracker::Impl::judge_waiting(Track& track, unsigned side, const Sighting& t
     return one.loss.where == Lost::before_capture && one.loss.side == side &&
            one.psn_place == there.psn_place;
   });
-  if (same != views.claims.end()) views.claims.erase(same);
+  if (same != views.claims.end() && --same->loss.count == 0) views.claims.erase(same);
   if (!there.selected || track.places[side] == no_place) return;
   ++flows.at(track.places[side]).sequence_to_change().lost[static_cast<std::size_t>(Lost::before_capture)];
 }

@@ -251,10 +251,9 @@ void check_verdicts(VerdictStore& store, const Fed& fed) {
 /// What the flows count is what is said of each packet, where all flows are still there.
 void check_sums(const Tracker::Result& result, VerdictStore& store, const Fed& fed) {
   SequenceCounts counted;
-  std::uint64_t repeats = 0;
+  std::uint64_t repeats = 0, lost_of_flows = 0, lost_of_connections = 0;
   // Shown by themselves: behind the capture point where they were seen. Those that were lost before the one
-  // where the connection is followed are no copies, but count as such; and the repeats that filled their
-  // holes still say what they showed before that was known.
+  // where the connection is followed are no copies, but count as such.
   std::uint64_t between = 0;
   for (const Connection& c : result.connections)
     between += c.sent[0].count(Event::lost_between_points) + c.sent[1].count(Event::lost_between_points);
@@ -266,10 +265,12 @@ void check_sums(const Tracker::Result& result, VerdictStore& store, const Fed& f
       counted.lost[static_cast<std::size_t>(where)] += c.sent[0].count(event) + c.sent[1].count(event);
   }
   counted.lost[static_cast<std::size_t>(Lost::after_capture)] += between;
+  for (const std::uint64_t lost : counted.lost) lost_of_connections += lost;
   counted.duplicate_captures += result.unlisted_copies;
   for (const Flow& flow : result.flows) {
     const SequenceCounts& c = flow.sequence();
     repeats += c.retransmitted_packets();
+    for (const std::uint64_t lost : c.lost) lost_of_flows += lost;
     counted.spurious += c.spurious;
     counted.out_of_order += c.out_of_order;
     counted.duplicate_captures += c.duplicate_captures;
@@ -289,12 +290,11 @@ void check_sums(const Tracker::Result& result, VerdictStore& store, const Fed& f
     for (const auto& [where, event] : places) counted.lost[static_cast<std::size_t>(where)] -= v->lost(where);
   }
   require(repeats == 0, "sum of repeats");
+  require(lost_of_flows <= lost_of_connections, "losses of flows");
   require(counted.spurious == 0, "sum of needless repeats");
   require(counted.out_of_order == 0, "sum of late packets");
   require(counted.duplicate_captures <= between && counted.duplicate_network == 0, "sum of copies");
   require(counted.gaps == 0, "sum of gaps");
-  std::uint64_t& before = counted.lost[static_cast<std::size_t>(Lost::before_capture)];
-  if (0 - before <= between) before = 0;
   for (const std::uint64_t lost : counted.lost) require(lost == 0, "sum of losses");
 }
 
