@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,6 +37,7 @@ struct CompareOptions {
   std::size_t window_packets = std::size_t{1} << 19U;  ///< of both points together; a power of two
   std::int64_t window_ns = 2'000'000'000;              ///< maximum time between the two points
   std::size_t lost_limit = 10'000;                     ///< lost packets listed; all are counted
+  std::size_t repeats_limit = 10'000;                  ///< runs of retransmissions listed; all are counted
   /// Only matching packets are compared; nullptr: all. Must not depend on other packets (needs_history()).
   const Filter* filter = nullptr;
   TimeRange times;  ///< by the clock of each file; packets outside count as not captured
@@ -71,13 +73,60 @@ struct LostPacket {
   std::optional<std::uint64_t> connection;  ///< number in that file's report, after name_connections()
 };
 
-/// Retransmitted packets by the place of the loss that caused them.
+/// Why packets were sent again, as far as the two points show it. *First* and *second* point: in the order in
+/// which the packets sent again pass them.
+enum class RepeatCause : std::uint8_t {
+  lost_before,            ///< lost or damaged upstream of the first point, which did not show it whole
+  lost_between,           ///< shown by the first point only
+  damaged_between,        ///< it, or its answer, whole at one point and damaged at the other
+  overtaken_between,      ///< others overtook it between the points, which receivers take for a loss
+  ack_lost_between,       ///< its acknowledgement, on the way back
+  nak_lost_between,       ///< the NAK or RNR NAK that told of it
+  response_lost_between,  ///< a response to a READ or an ATOMIC
+  answer_late,            ///< it was answered, but later than its sender waited
+  receiver_not_ready,     ///< answered by an RNR NAK
+  lost_behind,            ///< downstream of the second point, which showed it
+  answer_passed,          ///< its answer had passed both points in time: lost behind them, or heard too late
+  unknown,
+  count_
+};
+/// As in JSON and CSV: "ack_lost_between".
+[[nodiscard]] std::string_view repeat_cause_name(RepeatCause cause) noexcept;
+
+/// Retransmitted packets by cause.
 struct RepeatCauses {
-  std::uint64_t before = 0;   ///< upstream of the first point: the original was not seen there
-  std::uint64_t between = 0;  ///< between the points
-  std::uint64_t behind = 0;   ///< downstream of the second point, or loss of the response
-  std::uint64_t unknown = 0;
-  [[nodiscard]] std::uint64_t packets() const noexcept { return before + between + behind + unknown; }
+  std::array<std::uint64_t, static_cast<std::size_t>(RepeatCause::count_)> of{};
+  [[nodiscard]] std::uint64_t operator[](RepeatCause cause) const noexcept {
+    return of[static_cast<std::size_t>(cause)];
+  }
+  [[nodiscard]] std::uint64_t packets() const noexcept {
+    return std::accumulate(of.begin(), of.end(), std::uint64_t{0});
+  }
+};
+
+/// Packets of one flow that were sent again in a row, for the same reason.
+struct RepeatRun {
+  FlowKey key;
+  unsigned direction = 0;  ///< 0: they pass A first
+  RepeatCause cause = RepeatCause::unknown;
+  bool nak_lost = false;      ///< a NAK that told of it was lost between the points: the timer had to
+  std::uint8_t opcode = 0;    ///< of the first one
+  std::uint64_t packets = 0;  ///< all numbers are those of the first point's file unless stated
+  std::uint64_t packet = 0, last_packet = 0;
+  std::uint32_t psn = 0, last_psn = 0;
+  std::int64_t time_ns = 0;
+  std::optional<std::uint64_t> original;  ///< the transmission before the first one
+  /// The packet whose loss, damage or lateness was the cause, and the file of its number.
+  struct Evidence {
+    unsigned point = 0;
+    std::uint64_t packet = 0;
+    std::uint8_t opcode = 0;
+    std::uint32_t psn = 0;
+  };
+  std::optional<Evidence> evidence;
+  std::optional<std::int64_t> waited_ns;    ///< how long its sender had waited, where no NAK made it repeat
+  std::optional<std::int64_t> answered_ns;  ///< when the answer passed the sender's point, after the request
+  std::optional<std::uint64_t> connection;  ///< as LostPacket::connection
 };
 
 /// A count, with the first few frame numbers and the time span.
@@ -156,6 +205,8 @@ struct CompareResult {
   std::uint64_t changes_omitted = 0;  ///< packets with changes beyond the limit of the list
   std::vector<LostPacket> lost;
   std::uint64_t lost_omitted = 0;
+  std::vector<RepeatRun> repeats;
+  std::uint64_t repeats_omitted = 0;  ///< packets of runs beyond the limit of the list
   std::vector<BlackHole> black_holes;
   std::uint64_t window_exceeded = 0;  ///< packets removed from the full window before window_ns
   std::uint64_t untracked = 0;  ///< packets of flows beyond the limit: no check of retransmissions and order

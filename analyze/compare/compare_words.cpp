@@ -36,16 +36,34 @@ constexpr Count counts[] = {
     {"not captured at the second point", false, false, [](const D& d) { return d.missed_behind.count; }},
     {"outside the time of the other capture", false, false, [](const D& d) { return d.not_covered; }},
     {"retransmissions", false, true, [](const D& d) { return d.repeats.packets(); }},
-    {"after a loss upstream of both points", true, false, [](const D& d) { return d.repeats.before; }},
-    {"after a loss between the points", true, false, [](const D& d) { return d.repeats.between; }},
-    {"after a loss downstream of both points", true, false, [](const D& d) { return d.repeats.behind; }},
-    {"unknown", true, false, [](const D& d) { return d.repeats.unknown; }},
 };
 
 struct Delay {
   const char* name;
   bool part;
   std::int64_t DelayStats::*of;
+};
+
+/// Retransmissions, by cause. The names are read beside those of a direction.
+struct CauseText {
+  RepeatCause cause;
+  const char* figure;
+  const char* row;  ///< with the names of its first and its second point
+};
+constexpr CauseText cause_texts[] = {
+    {RepeatCause::lost_before, "after a loss upstream of both points", "lost before {0}"},
+    {RepeatCause::lost_between, "after a loss between the points", "lost between"},
+    {RepeatCause::damaged_between, "after damage between the points", "damaged between"},
+    {RepeatCause::overtaken_between, "after reordering between the points", "overtaken between"},
+    {RepeatCause::ack_lost_between, "acknowledgement lost between the points", "ACK lost between"},
+    {RepeatCause::nak_lost_between, "NAK lost between the points", "NAK lost between"},
+    {RepeatCause::response_lost_between, "response lost between the points", "response lost between"},
+    {RepeatCause::answer_late, "answered later than the timer", "answer late"},
+    {RepeatCause::receiver_not_ready, "receiver not ready", "receiver not ready"},
+    {RepeatCause::lost_behind, "after a loss downstream of both points", "lost behind {1}"},
+    {RepeatCause::answer_passed, "answered in time, lost or heard too late behind the points",
+     "answer passed {0}"},
+    {RepeatCause::unknown, "unknown", "unknown"},
 };
 
 constexpr Delay delays[] = {{", minimum", false, &DelayStats::min},
@@ -92,6 +110,19 @@ std::vector<std::string> clock_lines(const CompareResult& result) {
   return lines;
 }
 
+std::string repeat_cause_text(RepeatCause cause, unsigned direction) {
+  for (const CauseText& text : cause_texts) {
+    if (text.cause == cause)
+      return fmt::format(fmt::runtime(text.row), direction == 0 ? "A" : "B", direction == 0 ? "B" : "A");
+  }
+  return {};
+}
+
+std::string evidence_text(const RepeatRun& run) {
+  if (!run.evidence) return {};
+  return fmt::format("{} packet {}", run.evidence->point == 0 ? "A" : "B", run.evidence->packet);
+}
+
 std::vector<CompareFigure> compare_figures(const CompareResult& result) {
   const std::array<D, 2>& d = result.directions;
   std::vector<CompareFigure> figures;
@@ -99,6 +130,11 @@ std::vector<CompareFigure> compare_figures(const CompareResult& result) {
     if (!count.always && count.of(d[0]) == 0 && count.of(d[1]) == 0) continue;
     figures.push_back(
         {count.name, count.part, {std::to_string(count.of(d[0])), std::to_string(count.of(d[1]))}});
+  }
+  for (const CauseText& text : cause_texts) {
+    const std::uint64_t there = d[0].repeats[text.cause], back = d[1].repeats[text.cause];
+    if (there + back != 0)
+      figures.push_back({text.figure, true, {std::to_string(there), std::to_string(back)}});
   }
   if (!d[0].delay && !d[1].delay) return figures;
   const std::string kind = result.clocks.offset_ns ? "delay" : "delay above the minimum";

@@ -11,10 +11,32 @@ constexpr std::size_t most_damaged = 1024;
 constexpr std::uint64_t progress_step = 4096;
 constexpr std::int64_t doubled_within_ns = 10'000'000;
 
-/// Whether its AETH, if any, is that of an ACK (IBTA 9.7.5.2.8).
-bool confirms(const PacketSeen& seen) noexcept {
+/// What its AETH, if any, says (IBTA 9.7.5.2.8).
+AnswerKind answer_kind(const PacketSeen& seen) noexcept {
+  if (!seen.has(PointPacket::extended_known)) return AnswerKind::other;
   constexpr unsigned kind = 29;  // of the syndrome: the top bits
-  return seen.has(PointPacket::extended_known) && seen.extended >> kind == 0;
+  switch (seen.extended >> kind) {
+    case 0:
+      return AnswerKind::acknowledge;
+    case 1:
+      return AnswerKind::receiver_not_ready;
+    case 3:
+      return AnswerKind::nak;
+    default:
+      return AnswerKind::other;
+  }
+}
+
+Passage passage_of(const PacketSeen& first, Fate fate) noexcept {
+  Passage passage;
+  passage.flow = first.flow;
+  passage.opcode = first.opcode;
+  passage.psn = first.psn;
+  passage.answer = answer_kind(first);
+  passage.fate = fate;
+  passage.number = first.number;
+  passage.time_ns = first.time_ns;
+  return passage;
 }
 
 }  // namespace
@@ -23,6 +45,7 @@ Comparison::Comparison(const ComparePoint& a, const ComparePoint& b, const Compa
     : options_(options),
       points_{a, b},
       readers_{{*a.source, reader_options(options)}, {*b.source, reader_options(options)}},
+      book_(options.repeats_limit),
       window_(options.window_packets) {}
 
 CompareResult Comparison::run() {
@@ -36,6 +59,10 @@ CompareResult Comparison::run() {
   finish_times();
   finish_pairs();
   finish_lost();
+  std::optional<std::int64_t> ends_ns[2];
+  for (unsigned side = 0; side < 2; ++side)
+    if (readers_[side].any_time()) ends_ns[side] = readers_[side].last_time_ns();
+  book_.finish_repeats(ends_ns, result_);
   result_.findings = compare_findings(result_);
   return std::move(result_);
 }
@@ -58,7 +85,7 @@ void Comparison::take(unsigned side) {
   seen.sign = packet.sign;
   seen.number = packet.number;
   seen.time_ns = packet.time_ns;
-  seen.flow = book_.place_of(packet.key);
+  seen.flow = book_.place_of(packet.key, packet.port);
   seen.icrc = packet.icrc;
   seen.extended = packet.extended;
   seen.psn = packet.psn;
@@ -188,10 +215,16 @@ void Comparison::handle_matched(PacketSeen& seen, PacketSeen& fellow) {
     ++result_.untracked;
     return;
   }
-  const PacketSeen& whole = damaged_a ? b : a;
-  book_.sent(
-      {flow, whole.opcode, whole.psn, confirms(whole), first.number, true, second.number, second.time_ns},
-      std::nullopt, result_.lost, counts);
+  // What came damaged says nothing for sure.
+  if (first.has(PointPacket::damaged)) return;
+  // Of a truncated one it is not known whether it had been damaged before.
+  const bool here = seen.is(PacketSeen::corrupted);
+  Passage passage = passage_of(first, !second.has(PointPacket::damaged) ? Fate::arrived
+                                      : here                            ? Fate::damaged
+                                                                        : Fate::unknown);
+  passage.arrival_number = second.number;
+  passage.arrival_ns = second.time_ns;
+  book_.sent(passage, std::nullopt, direction, result_);
 }
 
 bool Comparison::has_matched_copy(const PacketSeen& seen) {
@@ -251,20 +284,32 @@ void Comparison::handle_alone(std::uint64_t place, bool early) {
     counts.duplicated.add(seen.number, seen.time_ns);
     return;
   }
+  const bool whole = !seen.has(PointPacket::damaged);
+  const bool directed = pair.direction && !pair.either && pair.matched != 0;
   if (!is_covered(seen, direction)) {
     ++counts.not_covered;
+    if (at_first && directed && whole)
+      book_.sent(passage_of(seen, Fate::unknown), std::nullopt, direction, result_);
     return;
   }
   // Damaged between the points so that it cannot be matched.
   if (!at_first && seen.has(PointPacket::damaged)) return;
   ++pair.alone[seen.point];
   pair.alone_first[seen.point].add(seen.number, seen.time_ns);
-  if (!at_first) return;
-  if (seen.has(PointPacket::damaged)) ++counts.lost_damaged;
+  if (!at_first) {
+    if (!directed) return;
+    Passage passage = passage_of(seen, Fate::arrived);
+    passage.shown_first = false;
+    passage.number = 0;
+    passage.arrival_number = seen.number;
+    passage.arrival_ns = seen.time_ns;
+    book_.sent(passage, std::nullopt, direction, result_);
+    return;
+  }
+  if (!whole) ++counts.lost_damaged;
   const std::optional<std::uint32_t> listed = list_lost(seen, direction, pair);
-  if (pair.direction && !pair.either)
-    book_.sent({seen.flow, seen.opcode, seen.psn, confirms(seen), seen.number, false, 0, 0}, listed,
-               result_.lost, counts);
+  if (whole && pair.direction && !pair.either)
+    book_.sent(passage_of(seen, Fate::lost), listed, direction, result_);
 }
 
 }  // namespace roce::analyze

@@ -7,12 +7,14 @@
 
 #include "analyze/base/address_text.hpp"
 #include "analyze/base/units.hpp"
+#include "analyze/compare/compare_words.hpp"
 #include "dissect/opcode.hpp"
 
 namespace roce::analyze {
 namespace {
 
 using L = const LostPacket&;
+using R = const RepeatRun&;
 using C = const MarkChange&;
 
 constexpr std::array<std::string_view, 2> direction_names{"a_to_b", "b_to_a"};
@@ -57,6 +59,68 @@ constexpr LostColumn lost_table[] = {
      [](L l) { return rising(l.repaired_by); }, [](L l) { return text_of(l.repaired_by); }, nullptr},
 };
 
+std::string waited_text(const std::optional<std::int64_t>& ns) {
+  return ns ? duration_text(*ns) : std::string();
+}
+
+constexpr RepeatColumn repeat_table[] = {
+    {"direction", "direction", "direction in which it was sent again", false, 0, nullptr,
+     [](R r) { return std::string(direction_texts[r.direction]); },
+     [](R r) { return std::string(direction_names[r.direction]); }},
+    {"connection", "connection", "connection number in the report of the file with the packets", true, 0,
+     [](R r) { return rising(r.connection); }, [](R r) { return text_of(r.connection); }, nullptr},
+    {"src", "from", "address of the sender", false, 1, nullptr, [](R r) { return address_text(r.key.src); },
+     nullptr},
+    {"dst", "to", "address of the receiver", false, 1, nullptr, [](R r) { return address_text(r.key.dst); },
+     nullptr},
+    {"dst_qp", "QP", "destination queue pair", true, 1,
+     [](R r) { return -static_cast<double>(r.key.dst_qp); }, [](R r) { return std::to_string(r.key.dst_qp); },
+     nullptr},
+    {"opcode", "opcode", "BTH opcode of the first one", false, 2, nullptr,
+     [](R r) { return std::string(dissect::opcode_name(r.opcode)); }, nullptr},
+    {"psn", "PSN", "packet sequence number of the first one", true, 0,
+     [](R r) { return -static_cast<double>(r.psn); }, [](R r) { return std::to_string(r.psn); }, nullptr},
+    {"last_psn", "last PSN", "packet sequence number of the last one", true, 3,
+     [](R r) { return -static_cast<double>(r.last_psn); }, [](R r) { return std::to_string(r.last_psn); },
+     nullptr},
+    {"packet", "packet", "packet number of the first one in the file of the point that it passes first", true,
+     0, [](R r) { return -static_cast<double>(r.packet); }, [](R r) { return std::to_string(r.packet); },
+     nullptr},
+    {"last_packet", "last packet", "packet number of the last one", true, 3,
+     [](R r) { return -static_cast<double>(r.last_packet); },
+     [](R r) { return std::to_string(r.last_packet); }, nullptr},
+    {"packets", "packets", "packets sent again in a row for that reason", true, 0,
+     [](R r) { return static_cast<double>(r.packets); }, [](R r) { return std::to_string(r.packets); },
+     nullptr},
+    {"original", "sent before", "number of the transmission before the first one, in the same file", true, 1,
+     [](R r) { return rising(r.original); }, [](R r) { return text_of(r.original); }, nullptr},
+    {"time", "time", "capture time of the first one by that file's clock", false, 3,
+     [](R r) { return -static_cast<double>(r.time_ns); }, [](R r) { return time_text(r.time_ns); },
+     [](R r) { return std::to_string(r.time_ns); }},
+    {"cause", "cause", "why it was sent again", false, 0, nullptr,
+     [](R r) { return repeat_cause_text(r.cause, r.direction); },
+     [](R r) { return std::string(repeat_cause_name(r.cause)); }},
+    {"nak_lost", "NAK lost", "a NAK that told of it was lost between the points", false, 3, nullptr,
+     [](R r) { return std::string(r.nak_lost ? "yes" : ""); },
+     [](R r) { return std::string(r.nak_lost ? "true" : "false"); }},
+    {"shown_in", "shown in", "file of the packet that shows the cause: a, b", false, 2, nullptr,
+     [](R r) {
+       return std::string(!r.evidence ? "" : r.evidence->point == 0 ? "A" : "B");
+     },
+     [](R r) {
+       return std::string(!r.evidence ? "" : r.evidence->point == 0 ? "a" : "b");
+     }},
+    {"shown_by", "shown by", "number of the packet that shows the cause: the lost, damaged or late one", true,
+     1, [](R r) { return r.evidence ? -static_cast<double>(r.evidence->packet) : -1e18; },
+     [](R r) { return r.evidence ? std::to_string(r.evidence->packet) : std::string(); }, nullptr},
+    {"waited_ns", "waited", "how long its sender had waited, where no NAK made it send again", true, 1,
+     [](R r) { return static_cast<double>(r.waited_ns.value_or(-1)); },
+     [](R r) { return waited_text(r.waited_ns); }, [](R r) { return text_of(r.waited_ns); }},
+    {"answered_ns", "answered", "when the answer passed that point, after the transmission before", true, 1,
+     [](R r) { return static_cast<double>(r.answered_ns.value_or(-1)); },
+     [](R r) { return waited_text(r.answered_ns); }, [](R r) { return text_of(r.answered_ns); }},
+};
+
 std::string mark_text(C change, const std::optional<std::uint16_t>& value) {
   if (value) return std::to_string(*value);
   return change.field == MarkField::vlan || change.field == MarkField::pcp ? "no tag" : "";
@@ -96,6 +160,10 @@ std::span<const LostColumn> lost_columns() noexcept {
   return lost_table;
 }
 
+std::span<const RepeatColumn> repeat_columns() noexcept {
+  return repeat_table;
+}
+
 std::span<const MarkChangeColumn> mark_change_columns() noexcept {
   return change_table;
 }
@@ -105,11 +173,15 @@ void name_connections(CompareResult& result, unsigned direction, const Snapshot&
   for (const Flow& flow : report.flows) {
     if (flow.connection) connections.emplace(flow.key, *flow.connection);
   }
-  for (LostPacket& lost : result.lost) {
-    if (lost.direction != direction) continue;
-    if (const auto found = connections.find(lost.key); found != connections.end())
-      lost.connection = found->second;
-  }
+  const auto name = [&](auto& rows) {
+    for (auto& row : rows) {
+      if (row.direction != direction) continue;
+      if (const auto found = connections.find(row.key); found != connections.end())
+        row.connection = found->second;
+    }
+  };
+  name(result.lost);
+  name(result.repeats);
 }
 
 }  // namespace roce::analyze

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of a comparison's lost packets and changed markings, see columns.hpp.
+// The tables of a comparison's lost packets, retransmissions and changed markings, see columns.hpp.
 #pragma once
 
 #include <span>
@@ -17,10 +17,14 @@ namespace roce::analyze {
 using LostColumn = Column<LostPacket>;
 [[nodiscard]] std::span<const LostColumn> lost_columns() noexcept;
 
+using RepeatColumn = Column<RepeatRun>;
+[[nodiscard]] std::span<const RepeatColumn> repeat_columns() noexcept;
+
 using MarkChangeColumn = Column<MarkChange>;
 [[nodiscard]] std::span<const MarkChangeColumn> mark_change_columns() noexcept;
 
-/// Sets LostPacket::connection of one direction by the report of the file that has the packets.
+/// Sets LostPacket::connection and RepeatRun::connection of one direction by the report of the file that has
+/// the packets.
 void name_connections(CompareResult& result, unsigned direction, const Snapshot& report);
 
 }  // namespace roce::analyze

@@ -91,6 +91,7 @@ bool PointReader::make(const capture::Frame& frame, PointPacket& packet) {
     packet.flags |= PointPacket::extended_known;
   }
   packet.psn = record.psn;
+  packet.port = record.has(PacketRecord::has_ports) ? record.udp_source : 0;
   packet.path = record.path;
   packet.vlan = record.vlan_id();
   packet.traffic_class = record.traffic_class;

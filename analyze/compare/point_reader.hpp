@@ -40,6 +40,7 @@ struct PointPacket {
   std::uint32_t extended = 0;  ///< the AETH, or a hash of the RETH or AtomicETH; no packet has both
   std::uint32_t psn = 0;
   std::uint32_t path = 0;  ///< PacketBrief::path
+  std::uint16_t port = 0;  ///< UDP source port; 0: none
   std::uint16_t vlan = 0;
   std::uint8_t traffic_class = 0;  ///< DSCP and ECN
   std::uint8_t pcp = 0;

@@ -34,6 +34,24 @@ std::string_view mark_field_name(MarkField field) noexcept {
   return names[field];
 }
 
+std::string_view repeat_cause_name(RepeatCause cause) noexcept {
+  using enum RepeatCause;
+  static constexpr EnumNames<RepeatCause, static_cast<std::size_t>(count_)> names(
+      {{lost_before, "lost_before"},
+       {lost_between, "lost_between"},
+       {damaged_between, "damaged_between"},
+       {overtaken_between, "overtaken_between"},
+       {ack_lost_between, "ack_lost_between"},
+       {nak_lost_between, "nak_lost_between"},
+       {response_lost_between, "response_lost_between"},
+       {answer_late, "answer_late"},
+       {receiver_not_ready, "receiver_not_ready"},
+       {lost_behind, "lost_behind"},
+       {answer_passed, "answer_passed"},
+       {unknown, "unknown"}});
+  return names[cause];
+}
+
 void Counted::add(std::uint64_t number, std::int64_t time_ns) {
   first_time_ns = count == 0 ? time_ns : std::min(first_time_ns, time_ns);
   last_time_ns = count == 0 ? time_ns : std::max(last_time_ns, time_ns);

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <utility>
 
+#include "analyze/compare/repeat_runs.hpp"
 #include "dissect/headers/infiniband.hpp"
 #include "dissect/opcode.hpp"
 
@@ -16,9 +17,6 @@ namespace {
 
 using dissect::Operation;
 using dissect::Psn;
-
-/// PSN spaces of a flow: its side's requests, and its responses to the peer's requests.
-enum Space : unsigned { requests, answers, spaces };
 
 struct SentKeyHash {
   std::size_t operator()(const FlowKey& key) const noexcept { return key.hash(); }
@@ -36,70 +34,12 @@ struct PairHash {
   }
 };
 
-/// A run of retransmissions with a common cause, that of the first one.
-struct Run {
-  bool active = false;
-  Psn last;
-  std::uint64_t RepeatCauses::*cause = nullptr;
-};
-
-/// The range of PSNs from the first one seen to the highest.
-struct Range {
-  bool any = false;
-  Psn first, highest;
-
-  /// Adds a PSN; true if it is the highest.
-  bool add(Psn psn) noexcept {
-    if (any && psn.distance_from(highest) <= 0) return false;
-    if (!any) first = psn;
-    any = true;
-    highest = psn;
-    return true;
-  }
-};
-
-struct Sequence : Range {
-  Run run;
-};
-
-/// A packet after which others passed the second point; `number` is in that file.
-struct Arrival {
-  std::uint64_t number = 0;
-  std::int64_t time_ns = 0;
-  std::uint64_t first_number = 0;  ///< at the first point
-};
-
-struct SentFlow {
-  FlowKey key;
-  std::uint32_t pair = 0;
-  Sequence sequence[spaces];
-  Range confirmed;                       ///< requests of the other direction that its responses acknowledge
-  std::optional<Psn> delivered[spaces];  ///< see Impl::delivered()
-  bool delivered_known[spaces]{};
-  std::vector<Arrival> arrivals;                 ///< ascending
-  bool reorders = false;                         ///< more arrivals are kept
-  std::vector<std::uint32_t> open_acknowledges;  ///< lost ACKs not covered yet; indices in the list
-};
-
 constexpr std::size_t most_arrivals = 64;
 constexpr std::size_t most_of_reordered = 1024;
 constexpr std::size_t most_reordered = 1024;  ///< maximum of flows with more arrivals
 constexpr std::size_t most_open = 64;
 
-/// The last transmission of a PSN. A direct-mapped cache: a PSN with the same slot replaces it.
-struct Slot {
-  std::uint32_t flow = SentBefore::none;
-  std::uint32_t psn_space = 0;  ///< PSN and Space
-  std::uint32_t lost = 0;       ///< index in the list plus one, if it was lost and is listed
-  bool arrived = false;
-  bool any_arrived = false;  ///< it or an earlier transmission arrived
-};
-constexpr std::size_t slot_count = std::size_t{1} << 19U;
-
-std::size_t slot_of(std::uint32_t flow, unsigned space, Psn psn) noexcept {
-  return (flow * std::size_t{0x9e3779b1U} + space * std::size_t{0x85ebca6bU} + psn.value()) &
-         (slot_count - 1);
-}
+}  // namespace
 
 bool is_sequenced(const dissect::OpcodeInfo& info) noexcept {
   using dissect::Service;
@@ -113,15 +53,46 @@ bool is_answer(const dissect::OpcodeInfo& info) noexcept {
          info.operation == Operation::acknowledge;
 }
 
+namespace {
+
+bool is_acknowledge(const dissect::OpcodeInfo& info) noexcept {
+  return info.operation == Operation::acknowledge;
+}
+
+/// Remembers an answer for the repeats that come.
+const Answer& note_answer(SentFlow& flow, const Passage& passage, bool data) {
+  std::vector<Answer>& answers = flow.answers;
+  Answer answer{Psn(passage.psn),  passage.answer, passage.fate,    data,
+                passage.opcode,    passage.number, passage.time_ns, passage.arrival_number,
+                passage.arrival_ns};
+  if (passage.arrived() && (!flow.heard || answer.psn.distance_from(*flow.heard) > 0)) {
+    flow.heard = answer.psn;
+    flow.heard_ns = answer.arrival_ns;
+  }
+  // Responses come in rows and have their own places among the packets; the last one is enough.
+  if (data && !answers.empty() && answers.back().data && answers.back().fate == answer.fate) {
+    answers.back() = answer;
+    return answers.back();
+  }
+  if (answers.size() >= SentFlow::most_answers)
+    answers.erase(answers.begin(), answers.begin() + SentFlow::most_answers / 2);
+  return answers.emplace_back(answer);
+}
+
 }  // namespace
 
 struct SentBefore::Impl {
+  explicit Impl(std::size_t repeats_limit) : runs(sent, repeats_limit) {}
+
   tsl::robin_map<FlowKey, std::uint32_t, SentKeyHash> places;
   tsl::robin_map<PairKey, std::uint32_t, PairHash> pair_places;
-  std::vector<SentFlow> flows;
+  SentFlows sent;
+  std::vector<SentFlow>& flows = sent.flows;
+  SlotTable& slots = sent.slots;
   std::vector<AddressPair> pairs;
-  std::size_t reordered = 0;  ///< flows
-  std::vector<Slot> slots = std::vector<Slot>(slot_count);
+  RepeatRuns runs;
+  std::size_t reordered = 0;               ///< flows
+  std::uint32_t turn = 0;                  ///< Slot::turn
   std::vector<std::uint32_t> lost_before;  ///< by listed packet: the transmission lost before; as Slot::lost
 
   /// `arrivals` ascends in both numbers: packets that were not overtaken by later ones.
@@ -130,25 +101,37 @@ struct SentBefore::Impl {
     // Nearly always at the end, since packets come in the order of the first point.
     auto place = arrivals.end();
     while (place != arrivals.begin() && (place - 1)->first_number > passage.number) --place;
-    const auto is_late = [&](std::uint64_t first_number, std::int64_t time_ns, std::int64_t overtaker_ns) {
-      direction.late.add(first_number, time_ns);
-      direction.most_late_ns = std::max(direction.most_late_ns, time_ns - overtaker_ns);
+    const std::uint32_t psn_space = SlotTable::key_of(
+        dissect::opcode_info(passage.opcode).request ? requests : answers, Psn(passage.psn));
+    const auto is_late = [&](const Arrival& late, std::int64_t overtaker_ns) {
+      direction.late.add(late.first_number, late.time_ns);
+      direction.most_late_ns = std::max(direction.most_late_ns, late.time_ns - overtaker_ns);
       if (!flow.reorders && reordered < most_reordered) {
         flow.reorders = true;
         ++reordered;
       }
+      const unsigned space = late.psn_space >> 24U;
+      std::vector<LateArrival>& known = flow.late[space];
+      const std::size_t most = flow.reorders ? most_of_reordered : most_arrivals;
+      if (known.size() >= most)
+        known.erase(known.begin(), known.begin() + static_cast<std::ptrdiff_t>(most / 2));
+      Slot* slot = slots.find(passage.flow, space, Psn(late.psn_space));
+      known.push_back({Psn(late.psn_space), late.first_number, late.time_ns, late.opcode});
+      if (slot != nullptr && slot->number == late.first_number) slot->overtaken = true;
     };
+    const Arrival arrival{passage.arrival_number, passage.arrival_ns, passage.number, psn_space,
+                          passage.opcode};
     if (place != arrivals.end() && place->number < passage.arrival_number) {
-      is_late(passage.number, passage.arrival_ns, place->time_ns);
+      is_late(arrival, place->time_ns);
       return;
     }
     auto overtaken = place;
     while (overtaken != arrivals.begin() && (overtaken - 1)->number > passage.arrival_number) {
       --overtaken;
-      is_late(overtaken->first_number, overtaken->time_ns, passage.arrival_ns);
+      is_late(*overtaken, passage.arrival_ns);
     }
     place = arrivals.erase(overtaken, place);
-    arrivals.insert(place, {passage.arrival_number, passage.arrival_ns, passage.number});
+    arrivals.insert(place, arrival);
     const std::size_t most = flow.reorders ? most_of_reordered : most_arrivals;
     if (arrivals.size() >= most)
       arrivals.erase(arrivals.begin(), arrivals.begin() + static_cast<std::ptrdiff_t>(most / 2));
@@ -160,38 +143,45 @@ struct SentBefore::Impl {
     ++direction.repaired;
   }
 
-  void repeats(std::uint32_t place, Sequence& sequence, unsigned space, const Passage& passage,
-               std::optional<std::uint32_t> lost_place, std::vector<LostPacket>& lost,
-               CompareDirection& direction) {
+  void repeats(Sequence& sequence, Space space, const Passage& passage,
+               std::optional<std::uint32_t> lost_place, unsigned direction, CompareResult& result) {
+    std::vector<LostPacket>& lost = result.lost;
     const Psn psn(passage.psn);
-    Slot& slot = slots[slot_of(place, space, psn)];
-    const std::uint32_t psn_space = passage.psn | space << 24U;
+    const Slot* known = slots.find(passage.flow, space, psn);
     const bool newer = sequence.add(psn);
-    const bool known = !newer && slot.flow == place && slot.psn_space == psn_space;
+    if (newer) known = nullptr;  // of the PSNs' round before
+    Slot made;
+    made.flow = passage.flow;
+    made.psn_space = SlotTable::key_of(space, psn);
+    made.turn = ++turn;
+    made.number = passage.number;
+    made.time_ns = passage.time_ns;
+    made.arrival_ns = passage.arrival_ns;
+    made.fate = passage.fate;
+    made.opcode = passage.opcode;
+    made.arrivals = known != nullptr ? known->arrivals : 0;
+    if (passage.arrived() && made.arrivals != UINT8_MAX) ++made.arrivals;
+    made.any_arrived = passage.arrived() || (known != nullptr && known->any_arrived);
+    SentFlow& flow = flows[passage.flow];
     if (newer) {
-      sequence.run.active = false;
-    } else {
-      Run& run = sequence.run;
-      std::uint64_t RepeatCauses::*own = &RepeatCauses::unknown;
-      if (known) {
-        own = slot.arrived ? &RepeatCauses::behind : &RepeatCauses::between;
-      } else if (dissect::opcode_info(passage.opcode).operation != Operation::read_request) {
-        own = &RepeatCauses::before;  // a READ request may also request the rest of its responses
+      runs.end(sequence);
+      if (space == requests && !flow.after_repeats) flow.after_repeats = psn;
+      if (const auto cause = runs.asks_again(passage, direction)) {
+        made.repeat = true;
+        made.cause = *cause;
       }
-      const bool goes_on = run.active && psn.distance_from(run.last) > 0;
-      if (!goes_on || own == &RepeatCauses::between) run.cause = own;
-      run.active = true;
-      run.last = psn;
-      ++(direction.repeats.*run.cause);
+    } else if (passage.shown_first) {
+      if (space == requests) flow.after_repeats.reset();
+      made.repeat = true;
+      made.cause = runs.repeat(passage, space, known, direction);
     }
-    const std::uint32_t waiting = known ? slot.lost : 0;
+    const std::uint32_t waiting = known != nullptr ? known->lost : 0;
     if (waiting != 0) lost[waiting - 1].sent_again = true;
-    const bool arrived_before = known && slot.any_arrived;
-    if (lost_place && arrived_before) lost[*lost_place].arrived_before = true;
-    slot = {place, psn_space, 0, passage.arrived, passage.arrived || arrived_before};
-    if (passage.arrived) {
+    if (lost_place && known != nullptr && known->any_arrived) lost[*lost_place].arrived_before = true;
+    Slot& slot = slots.at(passage.flow, space, psn) = made;
+    if (passage.arrived()) {
       for (std::uint32_t one = waiting; one != 0; one = lost_before[one - 1])
-        repair(lost[one - 1], passage.number, direction);
+        repair(lost[one - 1], passage.number, result.directions[direction]);
       return;
     }
     // A retransmission that is lost too waits for the same repair as the ones before it.
@@ -226,7 +216,7 @@ struct SentBefore::Impl {
 
   void acknowledges(SentFlow& flow, const Passage& passage, std::optional<std::uint32_t> lost_place,
                     std::vector<LostPacket>& lost, CompareDirection& direction) {
-    if (passage.arrived) {
+    if (passage.arrived()) {
       std::erase_if(flow.open_acknowledges, [&](std::uint32_t place) {
         if (Psn(passage.psn).distance_from(Psn(lost[place].psn)) < 0) return false;
         repair(lost[place], passage.number, direction);
@@ -239,7 +229,7 @@ struct SentBefore::Impl {
   }
 };
 
-SentBefore::SentBefore() : impl_(std::make_unique<Impl>()) {}
+SentBefore::SentBefore(std::size_t repeats_limit) : impl_(std::make_unique<Impl>(repeats_limit)) {}
 SentBefore::~SentBefore() = default;
 
 AddressPair* SentBefore::pair(const dissect::IpAddress& src, const dissect::IpAddress& dst) {
@@ -247,7 +237,13 @@ AddressPair* SentBefore::pair(const dissect::IpAddress& src, const dissect::IpAd
   const auto found = impl_->pair_places.find(key);
   if (found != impl_->pair_places.end()) return &impl_->pairs[found->second];
   if (impl_->pairs.size() >= most_pairs) return nullptr;
-  impl_->pair_places.emplace(key, static_cast<std::uint32_t>(impl_->pairs.size()));
+  const auto place = static_cast<std::uint32_t>(impl_->pairs.size());
+  impl_->pair_places.emplace(key, place);
+  SentFlows::Pair& flows = impl_->sent.pairs.emplace_back();
+  if (const auto back = impl_->pair_places.find({dst, src}); back != impl_->pair_places.end()) {
+    flows.reverse = back->second;
+    impl_->sent.pairs[back->second].reverse = place;
+  }
   AddressPair& made = impl_->pairs.emplace_back();
   made.src = src;
   made.dst = dst;
@@ -264,7 +260,7 @@ void SentBefore::count_kind(std::uint32_t flow, std::uint8_t opcode) noexcept {
   if (cm || is_answer(info)) ++pair.answers;
 }
 
-std::uint32_t SentBefore::place_of(const FlowKey& key) {
+std::uint32_t SentBefore::place_of(const FlowKey& key, std::uint16_t port) {
   const auto found = impl_->places.find(key);
   if (found != impl_->places.end()) return found->second;
   if (impl_->flows.size() >= most_flows) return none;
@@ -275,6 +271,8 @@ std::uint32_t SentBefore::place_of(const FlowKey& key) {
   SentFlow& flow = impl_->flows.emplace_back();
   flow.key = key;
   flow.pair = static_cast<std::uint32_t>(of - impl_->pairs.data());
+  flow.port = port;
+  impl_->sent.pairs[flow.pair].flows.push_back(place);
   return place;
 }
 
@@ -288,19 +286,27 @@ std::vector<AddressPair>& SentBefore::pairs() noexcept {
   return impl_->pairs;
 }
 
-void SentBefore::sent(const Passage& passage, std::optional<std::uint32_t> lost_place,
-                      std::vector<LostPacket>& lost, CompareDirection& direction) {
+void SentBefore::sent(const Passage& passage, std::optional<std::uint32_t> lost_place, unsigned direction,
+                      CompareResult& result) {
   SentFlow& flow = impl_->flows[passage.flow];
   const dissect::OpcodeInfo& info = dissect::opcode_info(passage.opcode);
-  if (passage.arrived) impl_->order(flow, passage, direction);
-  if (is_answer(info)) {
-    impl_->acknowledges(flow, passage, lost_place, lost, direction);
-    // A NAK acknowledges the PSNs before its own.
-    flow.confirmed.add(Psn(passage.psn) + (passage.confirms ? 0U : Psn::modulus - 1U));
+  const bool shown_at_both = passage.fate == Fate::arrived || passage.fate == Fate::damaged;
+  if (passage.shown_first && shown_at_both) impl_->order(flow, passage, result.directions[direction]);
+  if (is_sequenced(info)) {
+    const Space space = info.request ? requests : answers;
+    impl_->repeats(flow.sequence[space], space, passage, lost_place, direction, result);
   }
-  if (!is_sequenced(info)) return;
-  const Space space = info.request ? requests : answers;
-  impl_->repeats(passage.flow, flow.sequence[space], space, passage, lost_place, lost, direction);
+  if (!is_answer(info)) return;
+  impl_->acknowledges(flow, passage, lost_place, result.lost, result.directions[direction]);
+  // A NAK acknowledges the PSNs before its own.
+  const bool confirms = passage.answer == AnswerKind::acknowledge;
+  if (!flow.confirmed.add(Psn(passage.psn) + (confirms ? 0U : Psn::modulus - 1U)) && confirms)
+    ++flow.answers_again;
+  impl_->runs.answered(passage.flow, note_answer(flow, passage, !is_acknowledge(info)));
+}
+
+void SentBefore::finish_repeats(const std::optional<std::int64_t> (&ends_ns)[2], CompareResult& result) {
+  impl_->runs.finish(ends_ns, result);
 }
 
 bool SentBefore::arrived(const LostPacket& lost) {

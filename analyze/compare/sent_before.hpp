@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analyze/compare/compare.hpp"
+#include "analyze/compare/sent_flow.hpp"
 
 // Internal to compare: pairs of addresses, their direction, and the transmissions before a packet.
 namespace roce::analyze {
@@ -24,34 +25,23 @@ struct AddressPair {
   std::uint64_t listed = 0;  ///< of them, those in the list of lost packets before any was matched
 };
 
-/// A packet at the first point, for SentBefore::sent().
-struct Passage {
-  std::uint32_t flow = 0;
-  std::uint8_t opcode = 0;
-  std::uint32_t psn = 0;
-  bool confirms = false;             ///< a response with the AETH of an ACK: it also acknowledges its own PSN
-  std::uint64_t number = 0;          ///< frame number at the first point
-  bool arrived = false;              ///< seen at the second point
-  std::uint64_t arrival_number = 0;  ///< frame number there
-  std::int64_t arrival_ns = 0;
-};
-
 /// Finds retransmissions and reordering. Bounded; not thread-safe.
 class SentBefore {
  public:
   static constexpr std::size_t most_flows = std::size_t{1} << 16U;
   static constexpr std::size_t most_pairs = std::size_t{1} << 16U;
-  static constexpr std::uint32_t none = 0xffff'ffff;
+  static constexpr std::uint32_t none = SentFlow::none;
 
-  SentBefore();
+  /// `repeats_limit`: runs of repeats that are listed.
+  explicit SentBefore(std::size_t repeats_limit);
   ~SentBefore();
   SentBefore(const SentBefore&) = delete;
   SentBefore& operator=(const SentBefore&) = delete;
 
   /// Counts a packet of the flow as request or response of its pair of addresses.
   void count_kind(std::uint32_t flow, std::uint8_t opcode) noexcept;
-  /// The flow's place; `none` if the limit is reached.
-  [[nodiscard]] std::uint32_t place_of(const FlowKey& key);
+  /// The flow's place; `none` if the limit is reached. `port`: UDP source port of its packet.
+  [[nodiscard]] std::uint32_t place_of(const FlowKey& key, std::uint16_t port);
   [[nodiscard]] const FlowKey& key_of(std::uint32_t flow) const noexcept;
   [[nodiscard]] AddressPair& pair_of(std::uint32_t flow) noexcept;
   [[nodiscard]] std::vector<AddressPair>& pairs() noexcept;
@@ -59,9 +49,11 @@ class SentBefore {
   [[nodiscard]] AddressPair* pair(const dissect::IpAddress& src, const dissect::IpAddress& dst);
 
   /// Detects retransmissions and reordering. Call for each packet of a direction in the order in which it
-  /// passes the first point. `lost_place`: its index in `lost`, if it is there.
-  void sent(const Passage& passage, std::optional<std::uint32_t> lost_place, std::vector<LostPacket>& lost,
-            CompareDirection& direction);
+  /// passes the first point. `lost_place`: its index in the list of lost packets, if it is there.
+  void sent(const Passage& passage, std::optional<std::uint32_t> lost_place, unsigned direction,
+            CompareResult& result);
+  /// Why packets were sent again, after all of them. `ends_ns`: the last time of each capture.
+  void finish_repeats(const std::optional<std::int64_t> (&ends_ns)[2], CompareResult& result);
   /// Whether that packet reached its receiver and was only not captured at the second point: it is of a
   /// reliable connection, was not retransmitted, and was acknowledged or its sender continued far beyond it.
   /// Only valid after all packets.

@@ -46,6 +46,7 @@ struct CompareCommand {
   bool json = false;
   bool pretty = false;
   bool csv = false;
+  bool repeats = false;
 };
 
 using Source = std::unique_ptr<capture::CaptureSource>;
@@ -63,14 +64,15 @@ Source open(const Files& files, const capture::ReadingLimits& limits, bool aloud
   return nullptr;
 }
 
-/// Sets the connection numbers of lost packets to those in the report of their file. If it cannot be read
-/// again, that is an error of its point.
+/// Sets the connection numbers of lost and repeated packets to those in the report of their file. If it
+/// cannot be read again, that is an error of its point.
 void name_connections(const Files& files, unsigned direction, const CompareCommand& options,
                       const capture::ReadingLimits& limits, analyze::CompareResult& result) {
-  const bool any =
-      std::any_of(result.lost.begin(), result.lost.end(),
-                  [direction](const analyze::LostPacket& lost) { return lost.direction == direction; });
-  if (!any || !can_read_twice(files)) return;
+  const auto has_any = [direction](const auto& rows) {
+    return std::any_of(rows.begin(), rows.end(),
+                       [direction](const auto& row) { return row.direction == direction; });
+  };
+  if (!(has_any(result.lost) || has_any(result.repeats)) || !can_read_twice(files)) return;
   std::vector<capture::Error>& errors = result.points[direction].errors;
   auto source = capture::open_files(files);
   if (!source) {
@@ -115,7 +117,7 @@ int print_comparison(const CompareCommand& options, const analyze::CompareResult
   if (options.json) {
     compare_json(result, options.pretty, out.sink());
   } else if (options.csv) {
-    out.write(compare_csv(result));
+    out.write(compare_csv(result, options.repeats));
   } else {
     out.write(compare_text(result, {text_width(), want_color(options.color), options.top}));
   }
@@ -258,7 +260,7 @@ void add_compare(CLI::App& app, Action& action) {
   options->reading.add_to(*command,
                           "compare the first N packets of each point only, counted before filters; marked as "
                           "incomplete, exit status 3, if there are more");
-  command->add_option("--top", options->top, "lost packets to list (0 = all)")
+  command->add_option("--top", options->top, "lost packets and rows of retransmissions to list (0 = all)")
       ->check(number_error)
       ->type_name("N");
   command
@@ -288,6 +290,7 @@ void add_compare(CLI::App& app, Action& action) {
       ->check(CLI::Range(1U, 255U))
       ->type_name("N");
   auto* csv = command->add_flag("--csv", options->csv, "the lost packets as CSV");
+  command->add_flag("--repeats", options->repeats, "with --csv: what was sent again, and why")->needs(csv);
   auto* json = command->add_flag("--json", options->json, "one JSON object");
   csv->excludes(json);
   command->add_flag("--pretty", options->pretty, "JSON with line breaks and indentation");

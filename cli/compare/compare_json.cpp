@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
+#include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "analyze/base/address_text.hpp"
 #include "analyze/base/csv.hpp"
@@ -21,6 +23,7 @@ using analyze::CompareResult;
 using analyze::Counted;
 using analyze::JsonWriter;
 using analyze::LostPacket;
+using analyze::RepeatRun;
 using analyze::ReportSink;
 
 /// By the capture point that the packets pass first.
@@ -112,8 +115,9 @@ void write_counts(JsonWriter& json, const CompareResult& result) {
   for (unsigned i = 0; i < direction_names.size(); ++i) {
     const analyze::RepeatCauses& causes = result.directions[i].repeats;
     json.key(direction_names[i]).begin_object().field("packets", causes.packets());
-    json.field("lost_before", causes.before).field("lost_between", causes.between);
-    json.field("lost_behind", causes.behind).field("unknown", causes.unknown).end_object();
+    for (std::size_t cause = 0; cause < causes.of.size(); ++cause)
+      json.field(analyze::repeat_cause_name(static_cast<analyze::RepeatCause>(cause)), causes.of[cause]);
+    json.end_object();
   }
   json.end_object();
 }
@@ -161,6 +165,57 @@ void write_json_lost(JsonWriter& json, const CompareResult& result, const Report
   json.end_array().field("lost_omitted", result.lost_omitted);
 }
 
+void write_json_repeats(JsonWriter& json, const CompareResult& result, const ReportSink& sink) {
+  json.key("repeats").begin_array();
+  for (const RepeatRun& run : result.repeats) {
+    json.begin_object().field("direction", direction_names[run.direction]);
+    write_optional(json, "connection", run.connection);
+    json.field("cause", analyze::repeat_cause_name(run.cause)).field("nak_lost", run.nak_lost);
+    json.field("packets", run.packets).field("psn", run.psn).field("last_psn", run.last_psn);
+    json.field("packet", run.packet).field("last_packet", run.last_packet);
+    write_optional(json, "original", run.original);
+    json.key("shown_by");
+    if (run.evidence) {
+      json.begin_object().field("in", run.evidence->point == 0 ? "a" : "b");
+      json.field("packet", run.evidence->packet).field("psn", run.evidence->psn);
+      json.field("opcode", dissect::opcode_name(run.evidence->opcode)).end_object();
+    } else {
+      json.null();
+    }
+    write_optional(json, "waited_ns", run.waited_ns);
+    write_optional(json, "answered_ns", run.answered_ns);
+    json.field("src", analyze::address_text(run.key.src)).field("dst", analyze::address_text(run.key.dst));
+    json.field("dst_qp", run.key.dst_qp).field("opcode", dissect::opcode_name(run.opcode));
+    write_time(json, "time", run.time_ns);
+    json.end_object();
+    sink.step();
+  }
+  json.end_array().field("repeats_omitted", result.repeats_omitted);
+}
+
+/// The rows as CSV (RFC 4180).
+template <class Row>
+std::string csv_of(std::span<const analyze::Column<Row>> columns, const std::vector<Row>& rows) {
+  std::string out;
+  bool first = true;
+  const auto cell = [&](std::string_view text) {
+    if (!first) out += ',';
+    first = false;
+    analyze::append_csv(out, text);
+  };
+  const auto end_line = [&] {
+    out += "\r\n";
+    first = true;
+  };
+  for (const analyze::Column<Row>& column : columns) cell(column.name);
+  end_line();
+  for (const Row& row : rows) {
+    for (const analyze::Column<Row>& column : columns) cell(column.machine_text(row));
+    end_line();
+  }
+  return out;
+}
+
 }  // namespace
 
 void compare_json(const CompareResult& result, bool pretty, const ReportSink& sink) {
@@ -174,6 +229,7 @@ void compare_json(const CompareResult& result, bool pretty, const ReportSink& si
   write_counts(json, result);
   write_changes(json, result);
   write_json_lost(json, result, sink);
+  write_json_repeats(json, result, sink);
   write_black_holes(json, result);
   json.field("window_exceeded", result.window_exceeded).field("untracked", result.untracked);
   write_findings(json, verdict);
@@ -181,25 +237,9 @@ void compare_json(const CompareResult& result, bool pretty, const ReportSink& si
   sink.text += '\n';
 }
 
-std::string compare_csv(const CompareResult& result) {
-  std::string out;
-  bool first = true;
-  const auto cell = [&](std::string_view text) {
-    if (!first) out += ',';
-    first = false;
-    analyze::append_csv(out, text);
-  };
-  const auto end_line = [&] {
-    out += "\r\n";
-    first = true;
-  };
-  for (const analyze::LostColumn& column : analyze::lost_columns()) cell(column.name);
-  end_line();
-  for (const LostPacket& lost : result.lost) {
-    for (const analyze::LostColumn& column : analyze::lost_columns()) cell(column.machine_text(lost));
-    end_line();
-  }
-  return out;
+std::string compare_csv(const CompareResult& result, bool repeats) {
+  return repeats ? csv_of(analyze::repeat_columns(), result.repeats)
+                 : csv_of(analyze::lost_columns(), result.lost);
 }
 
 }  // namespace roce::cli

@@ -13,8 +13,8 @@ namespace roce::cli {
 [[nodiscard]] std::string compare_text(const analyze::CompareResult& result, const ReportStyle& style);
 /// One object with a trailing newline, schema "roceanalyze/1" (docs/output.md).
 void compare_json(const analyze::CompareResult& result, bool pretty, const analyze::ReportSink& sink);
-/// The lost packets as CSV (RFC 4180).
-[[nodiscard]] std::string compare_csv(const analyze::CompareResult& result);
+/// The lost packets, or the repeats with their causes, as CSV (RFC 4180).
+[[nodiscard]] std::string compare_csv(const analyze::CompareResult& result, bool repeats);
 
 /// A snapshot with the comparison's findings and the diagnostics of both captures, for write_verdict().
 [[nodiscard]] analyze::Snapshot verdict_of(const analyze::CompareResult& result);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "analyze/base/address_text.hpp"
+#include "analyze/base/units.hpp"
 #include "analyze/compare/compare_words.hpp"
 #include "cli/compare/compare_report.hpp"
 #include "cli/core/page.hpp"
@@ -66,6 +67,41 @@ void write_lost(Page& page, const CompareResult& result, std::size_t top) {
   page.block(table.render(page.width(), 0));
 }
 
+void write_repeats(Page& page, const CompareResult& result, std::size_t top) {
+  if (result.repeats.empty()) return;
+  page.gap();
+  page.section("Retransmitted");
+  const std::size_t shown = top == 0 ? result.repeats.size() : std::min(top, result.repeats.size());
+  if (shown < result.repeats.size() || result.repeats_omitted != 0) {
+    page.line(fmt::format("the first {} of {} rows (more: --top N, --csv --repeats)", shown,
+                          result.repeats.size()));
+  }
+  TextTable table({{"Seen in", false, 0},
+                   {"Packet", true, 0},
+                   {"Packets", true, 0},
+                   {"Connection", true, 0},
+                   {"QP", true, 1},
+                   {"Opcode", false, 2},
+                   {"PSN", true, 0},
+                   {"Cause", false, 0},
+                   {"Shown by", false, 0},
+                   {"Waited", true, 1},
+                   {"Answered", true, 1}});
+  const auto time = [](const std::optional<std::int64_t>& ns) {
+    return ns ? analyze::duration_text(*ns) : std::string("-");
+  };
+  for (std::size_t i = 0; i < shown; ++i) {
+    const analyze::RepeatRun& run = result.repeats[i];
+    table.add_row({run.direction == 0 ? "A" : "B", std::to_string(run.packet), std::to_string(run.packets),
+                   run.connection ? std::to_string(*run.connection) : "-",
+                   fmt::format("0x{:06x}", run.key.dst_qp), std::string(dissect::opcode_name(run.opcode)),
+                   std::to_string(run.psn),
+                   analyze::repeat_cause_text(run.cause, run.direction) + (run.nak_lost ? ", NAK lost" : ""),
+                   analyze::evidence_text(run), time(run.waited_ns), time(run.answered_ns)});
+  }
+  page.block(table.render(page.width(), 0));
+}
+
 }  // namespace
 
 analyze::Snapshot verdict_of(const CompareResult& result) {
@@ -94,6 +130,7 @@ std::string compare_text(const CompareResult& result, const ReportStyle& style) 
     write_directions(page, result);
   }
   write_lost(page, result, style.top);
+  write_repeats(page, result, style.top);
   write_diagnostics(page, verdict_of(result));
   return page.take();
 }

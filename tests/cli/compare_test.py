@@ -60,6 +60,24 @@ class Compare(unittest.TestCase):
         self.assertEqual([(int(r["packet"]), int(r["psn"]), r["direction"]) for r in rows],
                          [(l["packet"], l["psn"], l["direction"]) for l in lost])
 
+    def test_repeats_have_their_causes(self):
+        report = said(*ANSWERS)
+        for direction in ("a_to_b", "b_to_a"):
+            counts = dict(report["retransmissions"][direction])
+            packets = counts.pop("packets")
+            self.assertEqual(packets, sum(counts.values()))
+            rows = [row for row in report["repeats"] if row["direction"] == direction]
+            self.assertEqual(packets, sum(row["packets"] for row in rows))
+            for row in rows:
+                self.assertEqual(row["cause"], "response_lost_between")
+        lost = {l["packet"] for l in report["lost"]}
+        self.assertLessEqual({row["shown_by"]["packet"] for row in report["repeats"] if row["direction"] == "a_to_b"}, lost)
+        rows = list(csv.DictReader(io.StringIO(run(*ANSWERS, "--csv", "--repeats")[0], newline="")))
+        self.assertEqual([(int(r["packet"]), r["cause"], r["shown_in"]) for r in rows],
+                         [(r["packet"], r["cause"], r["shown_by"]["in"]) for r in report["repeats"]])
+        self.assertIn("response lost between", run(*ANSWERS)[0])
+        run(*ANSWERS, "--repeats", status=2)
+
     def test_connections_are_those_of_the_report(self):
         lost = said(*ANSWERS)["lost"][0]
         shown = subprocess.run([PROGRAM, "packets", ANSWERS[1], "-Y", f"frame.number == {lost['packet']}", "-T", "fields",
@@ -72,7 +90,10 @@ class Compare(unittest.TestCase):
         named = said(*ANSWERS)
         for report in (piped, named):
             report["a"]["files"] = []
-        # Only what was lost from a file has a connection's number: a pipe cannot be read twice.
+        # Only what a file shows has a connection's number: a pipe cannot be read twice.
+        for repeat in named["repeats"]:
+            if repeat["direction"] == "a_to_b":
+                repeat["connection"] = None
         self.assertEqual(piped, named)
 
     def test_a_point_may_have_several_files(self):

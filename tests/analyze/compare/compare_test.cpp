@@ -40,7 +40,8 @@ TEST(Compare, NamesWhatWasLostAndWhatRepairedIt) {
   EXPECT_EQ(r.lost[1].direction, 1U);
   EXPECT_EQ(r.lost[1].packet, 44U);  // of B: 40, PSN 21, both again
   EXPECT_EQ(r.lost[1].repaired_by, 45U);
-  EXPECT_EQ(r.directions[0].repeats.between, 2U);  // the run began with what was lost there
+  EXPECT_EQ(r.directions[0].repeats[RepeatCause::lost_between],
+            2U);  // the run began with what was lost there
   EXPECT_EQ(r.directions[0].repeats.packets(), 2U);
   ASSERT_FALSE(r.findings.empty());
   EXPECT_EQ(r.findings.front().id, "lost_between");
@@ -85,8 +86,8 @@ TEST(Compare, TellsLossesBeforeAndBehindBothPoints) {
   points.talk(20, 5'000'000, 23);
   const CompareResult r = points.result();
   EXPECT_EQ(r.directions[0].lost.count, 0U);
-  EXPECT_EQ(r.directions[0].repeats.before, 2U);
-  EXPECT_EQ(r.directions[0].repeats.behind, 1U);
+  EXPECT_EQ(r.directions[0].repeats[RepeatCause::lost_before], 2U);
+  EXPECT_EQ(r.directions[0].repeats[RepeatCause::lost_behind], 1U);
 }
 
 TEST(Compare, OfEqualCopiesTheOneBeforeTheRepairWasLost) {
@@ -221,7 +222,7 @@ TEST(Compare, RepeatsWithoutIdsAreNoCopiesOfTheCapture) {
   EXPECT_EQ(r.points[0].doubled + r.points[1].doubled, 0U);
   EXPECT_EQ(r.directions[0].lost.count, 20U);
   EXPECT_EQ(r.directions[0].repaired, 20U);
-  EXPECT_EQ(r.directions[0].repeats.between, 280U);
+  EXPECT_EQ(r.directions[0].repeats[RepeatCause::lost_between], 280U);
   EXPECT_EQ(r.directions[0].late.count, 0U);
   ASSERT_TRUE(r.directions[0].delay.has_value());
   EXPECT_EQ(r.directions[0].delay->max, 10'000);
