@@ -99,6 +99,8 @@ void Comparison::take(unsigned side) {
   seen.point = side & 1U;
   if (seen.flow != SentBefore::none) book_.count_kind(seen.flow, packet.opcode);
   readers_[side].take();
+  constexpr std::size_t soon = 4;
+  if (const PointPacket* next = readers_[side].ahead(soon)) window_.expect(next->sign);
   mark_if_doubled(seen);
   while (window_.full()) handle_front(true);
   now_ns_ = std::max(now_ns_, corrected(seen));

@@ -61,6 +61,8 @@ class CompareWindow {
   [[nodiscard]] PacketSeen& front() noexcept { return at(begin_); }
   [[nodiscard]] std::uint64_t front_place() const noexcept { return begin_; }
   void pop_front() noexcept { ++begin_; }
+  /// A packet with that sign comes soon.
+  void expect(std::uint64_t sign) const noexcept { __builtin_prefetch(&buckets_[bucket_of(sign)]); }
   /// Adds a packet and returns its place. The window must not be full.
   std::uint64_t push(const PacketSeen& seen);
   [[nodiscard]] PacketSeen& at(std::uint64_t place) noexcept { return slots_[place & mask_]; }

@@ -80,7 +80,6 @@ bool PointReader::make(const capture::Frame& frame, PointPacket& packet) {
   if (record.has(PacketRecord::has_ip_id) && record.ip_id != 0) packet.flags |= PointPacket::numbered;
   if (record.has(PacketRecord::tagged)) packet.flags |= PointPacket::tagged;
   packet.key = record.key;
-  packet.key_hash = record.key_hash;
   packet.sign = sign_of(record);
   packet.extended = 0;
   if (record.has(PacketRecord::has_aeth)) {

@@ -30,7 +30,6 @@ struct PointPacket {
   };
 
   FlowKey key;
-  std::uint64_t key_hash = 0;
   /// A hash of the fields up to the BTH that do not change on the path and that are captured with any snap
   /// length. Later fields are compared if both captures have them: `extended` and `icrc`.
   std::uint64_t sign = 0;
@@ -76,6 +75,10 @@ class PointReader {
   /// The next packet, or nullptr at the end; unchanged until take().
   [[nodiscard]] const PointPacket* head();
   void take() { ahead_.pop_front(); }
+  /// The packet `count` behind head(), if it was read already; nullptr otherwise.
+  [[nodiscard]] const PointPacket* ahead(std::size_t count) const {
+    return count < ahead_.size() ? &ahead_[count] : nullptr;
+  }
   /// Up to `limit` packets from head() on, without taking them.
   [[nodiscard]] const std::deque<PointPacket>& look_ahead(std::size_t limit);
 

@@ -105,7 +105,6 @@ RepeatCause RepeatRuns::repeat(const Passage& passage, Space space, const Slot* 
 }
 
 std::optional<RepeatCause> RepeatRuns::asks_again(const Passage& passage, unsigned direction) {
-  if (dissect::opcode_info(passage.opcode).operation != dissect::Operation::read_request) return std::nullopt;
   const std::uint32_t back = why_.partner_of(passage.flow, requests);
   if (back == SentFlow::none || sent_.slots.find(back, answers, Psn(passage.psn)) == nullptr)
     return std::nullopt;

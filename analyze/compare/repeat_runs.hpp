@@ -19,7 +19,7 @@ class RepeatRuns {
 
   /// A packet that was sent again, before `slot` is told of it. Returns its cause, as far as it is known.
   RepeatCause repeat(const Passage& passage, Space space, const Slot* before, unsigned direction);
-  /// Why a READ that is the first request of its PSN asks for responses that were given before; none if it
+  /// Why this READ, the first request of its PSN, asks for responses that were given before; none if it
   /// does not.
   [[nodiscard]] std::optional<RepeatCause> asks_again(const Passage& passage, unsigned direction);
   /// The run goes on no more.

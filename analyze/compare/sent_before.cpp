@@ -59,6 +59,10 @@ bool is_acknowledge(const dissect::OpcodeInfo& info) noexcept {
   return info.operation == Operation::acknowledge;
 }
 
+bool is_read(std::uint8_t opcode) noexcept {
+  return dissect::opcode_info(opcode).operation == Operation::read_request;
+}
+
 /// Remembers an answer for the repeats that come.
 const Answer& note_answer(SentFlow& flow, const Passage& passage, bool data) {
   std::vector<Answer>& answers = flow.answers;
@@ -147,38 +151,36 @@ struct SentBefore::Impl {
                std::optional<std::uint32_t> lost_place, unsigned direction, CompareResult& result) {
     std::vector<LostPacket>& lost = result.lost;
     const Psn psn(passage.psn);
-    const Slot* known = slots.find(passage.flow, space, psn);
+    const std::uint32_t psn_space = SlotTable::key_of(space, psn);
+    Slot& slot = slots.at(passage.flow, space, psn);
     const bool newer = sequence.add(psn);
-    if (newer) known = nullptr;  // of the PSNs' round before
-    Slot made;
-    made.flow = passage.flow;
-    made.psn_space = SlotTable::key_of(space, psn);
-    made.turn = ++turn;
-    made.number = passage.number;
-    made.time_ns = passage.time_ns;
-    made.arrival_ns = passage.arrival_ns;
-    made.fate = passage.fate;
-    made.opcode = passage.opcode;
-    made.arrivals = known != nullptr ? known->arrivals : 0;
-    if (passage.arrived() && made.arrivals != UINT8_MAX) ++made.arrivals;
-    made.any_arrived = passage.arrived() || (known != nullptr && known->any_arrived);
-    SentFlow& flow = flows[passage.flow];
+    // One of the PSNs' round before is another packet.
+    const Slot* known = !newer && slot.flow == passage.flow && slot.psn_space == psn_space ? &slot : nullptr;
+    std::optional<RepeatCause> cause;
+    std::optional<Psn>& after_repeats = flows[passage.flow].after_repeats;
     if (newer) {
-      runs.end(sequence);
-      if (space == requests && !flow.after_repeats) flow.after_repeats = psn;
-      if (const auto cause = runs.asks_again(passage, direction)) {
-        made.repeat = true;
-        made.cause = *cause;
-      }
+      if (sequence.run) runs.end(sequence);
+      if (space == requests && !after_repeats) after_repeats = psn;
+      if (is_read(passage.opcode)) cause = runs.asks_again(passage, direction);
     } else if (passage.shown_first) {
-      if (space == requests) flow.after_repeats.reset();
-      made.repeat = true;
-      made.cause = runs.repeat(passage, space, known, direction);
+      if (space == requests) after_repeats.reset();
+      cause = runs.repeat(passage, space, known, direction);
     }
     const std::uint32_t waiting = known != nullptr ? known->lost : 0;
+    const bool arrived_before = known != nullptr && known->any_arrived;
     if (waiting != 0) lost[waiting - 1].sent_again = true;
-    if (lost_place && known != nullptr && known->any_arrived) lost[*lost_place].arrived_before = true;
-    Slot& slot = slots.at(passage.flow, space, psn) = made;
+    if (lost_place && arrived_before) lost[*lost_place].arrived_before = true;
+    slot = {.flow = passage.flow,
+            .psn_space = psn_space,
+            .turn = ++turn,
+            .number = passage.number,
+            .time_ns = passage.time_ns,
+            .arrival_ns = passage.arrival_ns,
+            .fate = passage.fate,
+            .cause = cause.value_or(RepeatCause::unknown),
+            .repeat = cause.has_value(),
+            .any_arrived = passage.arrived() || arrived_before,
+            .opcode = passage.opcode};
     if (passage.arrived()) {
       for (std::uint32_t one = waiting; one != 0; one = lost_before[one - 1])
         repair(lost[one - 1], passage.number, result.directions[direction]);

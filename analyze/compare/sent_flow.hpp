@@ -57,9 +57,8 @@ struct Slot {
   Fate fate = Fate::arrived;
   RepeatCause cause = RepeatCause::unknown;  ///< of a repeat
   bool repeat = false;
-  std::uint8_t arrivals = 0;  ///< transmissions of it that arrived
-  bool any_arrived = false;   ///< it or an earlier transmission arrived
-  bool overtaken = false;     ///< between the points, by a packet sent after it
+  bool any_arrived = false;  ///< it or an earlier transmission arrived
+  bool overtaken = false;    ///< between the points, by a packet sent after it
   std::uint8_t opcode = 0;
 
   [[nodiscard]] bool stayed_between() const noexcept { return fate == Fate::lost || fate == Fate::damaged; }
@@ -138,7 +137,7 @@ struct LateArrival {
 
 struct SentFlow {
   static constexpr std::uint32_t none = 0xffff'ffff;
-  static constexpr std::size_t most_answers = 64;  ///< a requester that waits has few under way
+  static constexpr std::size_t most_answers = 32;  ///< a requester that waits has few under way
 
   FlowKey key;
   std::uint32_t pair = 0;
