@@ -112,9 +112,10 @@ void Triggers::learn_reactions() {
       const std::int64_t took = since(asked.note, at);
       if (took <= 0 || stream_.note_of(sent).before) continue;
       if (first == 0) first = took;
-      if (i + 1 < stream_.sent.size() && stream_.sent[i + 1].psn == sent.end) {
+      const bool goes_on = i + 1 < stream_.sent.size() && stream_.sent[i + 1].psn == sent.end;
+      if (goes_on || (stream_.ids == Ids::order && sent.psn == asked.psn)) {
         sure.push_back(took);
-        if (sent.psn == asked.psn && !message_starts_.contains(sent.psn))
+        if (goes_on && sent.psn == asked.psn && !message_starts_.contains(sent.psn))
           scene_.facts.within = std::min(scene_.facts.within + 1, 4);
         first = 0;
         break;

@@ -78,9 +78,21 @@ bool Triggers::begins_message_of(std::int64_t psn, std::int64_t first) const {
 /// Who goes back to just where a NAK asked, and nothing else had confirmed so much, has heard it. A pass that
 /// was under way when it came goes on for a while.
 bool Triggers::heard(const Moment& now, const Asked& asked) const {
-  if (!first_to_confirm(asked)) return false;
+  if (!first_to_confirm(asked) || outlasted(now, asked)) return false;
   if (stream_.ids == Ids::order && now.sent.psn == asked.psn) return true;
   return now.acked == asked.psn && !reacted(now, asked);
+}
+
+/// Whether its timer ran out just then, many times as long as it takes to react: the NAK, or what it made the
+/// requester send, did not arrive.
+bool Triggers::outlasted(const Moment& now, const Asked& asked) const {
+  constexpr float many = 5;  // octaves
+  const TimeFact& reaction = scene_.facts.nak_reaction;
+  const TimeFact& timer = scene_.facts.timer;
+  if (!now.silent || reaction.witnesses == 0) return false;
+  const bool just_then = timer.witnesses == 0 || (now.stall_ns >= timer.typical_ns / 8 * 7 &&
+                                                  now.stall_ns <= timer.typical_ns / 8 * 9);
+  return just_then && octaves(since(asked.note, now.at), reaction.typical_ns) > many;
 }
 
 bool Triggers::first_to_confirm(const Asked& asked) const noexcept {

@@ -44,6 +44,24 @@ TEST(Causes, AReactionTakesAsLongAsOthersDid) {
       "5020 ack 16   | \n");
 }
 
+/// One packet alone is sent again after some microseconds, as IDs show; that of the second NAK was lost, and
+/// the timer sends all.
+TEST(Causes, WhoTakesAsLongAsATimerDoesNotReact) {
+  std::string text;
+  for (int i = 0; i < 12; ++i)
+    text += std::to_string(i) + " write " + std::to_string(10 + i) + " #" + std::to_string(100 + i) + " | \n";
+  expect_said(text +
+              "13 write 23 #113   | \n"
+              "20 nak 22          | \n"
+              "30 write 22 #114   | nak before=1\n"
+              "31 write 24 #115   | \n"
+              "32 write 26 #117   | \n"
+              "45 nak 25          | \n"
+              "5000 write 25 #200 | timeout before=1\n"
+              "5001 write 26 #201 | timeout\n"
+              "5020 ack 26        | \n");
+}
+
 /// What was confirmed while the pass was under way is left out; it goes on for the reason for which it began.
 TEST(Causes, APassLeavesOutWhatIsConfirmedMeanwhile) {
   expect_said(
