@@ -72,14 +72,18 @@ void PsnSpace::link_request(TrackerShared& shared, std::uint64_t request, std::u
 /// answered, and what did not come is missing.
 void PsnSpace::pass_over(Step& s, std::int64_t psn) {
   std::int64_t missing = 0;
-  while (awaits() && first_awaited().end <= psn && !first_awaited().open_end) {
+  for (; awaits() && first_awaited().end <= psn && !first_awaited().open_end; ++awaited_head_) {
     const Awaited& one = first_awaited();
     missing += one.end - one.next;
     response_gaps_.add({one.next, one.end, s.r.time_ns, s.number});
     resp_.answered = std::max(resp_.answered, one.end);
-    ++awaited_head_;
   }
   note_gap(s, missing);
+}
+
+void PsnSpace::miss_answers(Step& s, std::int64_t from, std::int64_t to) {
+  note_gap(s, to - from);
+  response_gaps_.add({from, to, s.r.time_ns, s.number});
 }
 
 /// An answer with a PSN of its own takes its place among those that are awaited.
@@ -89,8 +93,7 @@ void PsnSpace::take_answer(Step& s, std::int64_t psn) {
   pass_over(s, psn);
   if (awaits() && first_awaited().next <= psn && (psn < first_awaited().end || first_awaited().open_end)) {
     Awaited& one = first_awaited();
-    note_gap(s, psn - one.next);
-    response_gaps_.add({one.next, psn, s.r.time_ns, s.number});
+    miss_answers(s, one.next, psn);
     one.next = psn + 1;
     if (one.open_end ? s.info.ends_message() : one.next >= one.end) ++awaited_head_;
   } else if (!req_.seen && resp_.answered >= 0 && psn > resp_.answered && !s.info.starts_message()) {
@@ -99,10 +102,7 @@ void PsnSpace::take_answer(Step& s, std::int64_t psn) {
     const Seen* last = answers_.find(resp_.answered - 1);
     const bool inside = last != nullptr && !dissect::opcode_info(last->opcode).ends_message() &&
                         dissect::opcode_info(last->opcode).operation == Operation::read_response;
-    if (inside && psn - resp_.answered <= missing_at_most) {
-      note_gap(s, psn - resp_.answered);
-      response_gaps_.add({resp_.answered, psn, s.r.time_ns, s.number});
-    }
+    if (inside && psn - resp_.answered <= missing_at_most) miss_answers(s, resp_.answered, psn);
   }
   resp_.answered = std::max(resp_.answered, psn + 1);
 }
@@ -128,8 +128,7 @@ void PsnSpace::response(Step& s, std::int64_t psn) {
   if (resp_.answered < 0) resp_.answered = psn;
   const bool is_new = !again || psn >= resp_.answered || response_gaps_.find(psn) != nullptr;
   if (is_new && s.counts) {
-    req_.new_bytes += r.payload;
-    note_goodput(s);
+    take_new(s);
     const Seen* request = sent_.find(psn);
     const auto cause = static_cast<Cause>(request != nullptr ? request->cause : 0);
     if (!again && (cause == Cause::read_retry || cause == Cause::timeout || cause == Cause::unknown))

@@ -9,7 +9,6 @@
 namespace roce::analyze {
 
 using dissect::Operation;
-using dissect::Position;
 
 /// 0 = not known before the path MTU is.
 std::int64_t PsnSpace::read_packets(const PacketBrief& r, const Connection& connection) const noexcept {
@@ -94,9 +93,7 @@ void PsnSpace::end_read_at(Step& s, Pending& read, std::int64_t psn) {
 /// Path MTU and length of a READ, where only responses tell them.
 void PsnSpace::learn_from_response(Step& s, std::int64_t psn) {
   const std::uint32_t bytes = s.r.payload;
-  const bool full = s.info.position == Position::first || s.info.position == Position::middle;
-  const bool sane = bytes >= 256 && bytes <= 4096 && (bytes & (bytes - 1)) == 0;
-  if (full && sane && !s.connection.pmtu_by_cm && bytes > s.connection.pmtu) s.connection.pmtu = bytes;
+  learn_pmtu(s);
   fit_in_one(s.connection, bytes);
   Pending* op = messages_.find(psn);
   if (op == nullptr) return;

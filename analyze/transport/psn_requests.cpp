@@ -7,22 +7,9 @@
 namespace roce::analyze {
 
 using dissect::Operation;
-using dissect::Position;
 using episode::Ruling;
 
 namespace {
-
-bool is_pmtu(std::uint32_t bytes) noexcept {
-  return bytes >= 256 && bytes <= 4096 && (bytes & (bytes - 1)) == 0;
-}
-
-void learn_pmtu(Step& s) noexcept {
-  // First and Middle packets are full (IBTA 9.7.4.1.3): their size is the path MTU.
-  if (s.connection.pmtu_by_cm || !is_pmtu(s.r.payload) || s.r.payload <= s.connection.pmtu) return;
-  if (s.info.position == Position::first || s.info.position == Position::middle) {
-    s.connection.pmtu = s.r.payload;
-  }
-}
 
 /// Why what had been confirmed was sent again.
 SpuriousReason needless_by(const Ruling& ruling) noexcept {
@@ -75,8 +62,7 @@ void PsnSpace::request(Step& s) {
   // Where a READ ends with this request, nobody knows whether all between them is the READ's.
   if (psn >= req_.next && close_open_read(s, psn)) messages_.believe(right_behind);
   const bool read = s.info.operation == Operation::read_request;
-  if (read) reads_cut_ = reads_cut_ || !r.has(PacketRecord::has_reth);
-  const std::int64_t count = read ? read_packets(s.r, s.connection) : 1;
+  const std::int64_t count = read ? read_packets(r, s.connection) : 1;
   switch (ruling.what) {
     case Ruling::What::first:
       if (psn >= req_.next) {
@@ -105,6 +91,19 @@ void PsnSpace::request(Step& s) {
     bucket->in_flight_max = std::max(bucket->in_flight_max, s.verdict.in_flight);
 }
 
+Seen& PsnSpace::note_sent(const Step& s, std::int64_t psn) {
+  Seen& seen = sent_.slot_for(psn, needed_from(psn, s.shared.budget), s.shared.budget);
+  see(seen, s.r, s.number, psn);
+  return seen;
+}
+
+/// What the packet carries had not been captured before.
+void PsnSpace::take_new(const Step& s) {
+  if (!s.counts) return;
+  req_.new_bytes += s.r.payload;
+  if (Series::Bucket* bucket = s.bucket()) bucket->goodput_bytes += s.r.payload;
+}
+
 /// A request behind all that was sent before.
 void PsnSpace::accept(Step& s, std::int64_t psn, std::int64_t count) {
   const bool in_order = psn == req_.next;
@@ -119,12 +118,11 @@ void PsnSpace::accept(Step& s, std::int64_t psn, std::int64_t count) {
       happened(s, side_, Event::uc_message_lost);
     messages_.lose_track();
   }
-  see(sent_.slot_for(psn, needed_from(psn, s.shared.budget), s.shared.budget), s.r, s.number, psn);
+  note_sent(s, psn);
   req_.next = req_.cursor = psn + std::max<std::int64_t>(count, 1);
   messages_.track(s, psn, count, in_order);
   if (answered_on_its_own(s.info.operation)) await(psn, count);
-  if (s.counts) req_.new_bytes += s.r.payload;
-  note_goodput(s);
+  take_new(s);
   messages_.sent_last(s.info, count != 0);  // else the next request tells where this READ ends
 }
 
@@ -140,14 +138,11 @@ void PsnSpace::fill_in(Step& s, std::int64_t psn, std::int64_t count) {
   gaps_.fill(psn, std::max<std::int64_t>(count, 1));
   request_facts_.count_single();
   if (known == nullptr) {
-    Seen& seen = sent_.slot_for(psn, needed_from(psn, s.shared.budget), s.shared.budget);
-    see(seen, s.r, s.number, psn);
-    seen.late = s.ruling.what == Ruling::What::late ? 1 : 0;
+    note_sent(s, psn).late = s.ruling.what == Ruling::What::late ? 1 : 0;
     messages_.mend(s, psn, count, false, resp_.acked_known ? resp_.acked : INT64_MIN);
     if (answered_on_its_own(s.info.operation)) await(psn, count);
   }
-  if (s.counts) req_.new_bytes += s.r.payload;
-  note_goodput(s);
+  take_new(s);
 }
 
 /// A request that is sent again.
@@ -162,16 +157,13 @@ void PsnSpace::repeat(Step& s, std::int64_t psn, std::int64_t count) {
   request_facts_.learn(s.r);
   point_at_original(s, psn, seen);
   if (missing) {
-    if (s.counts) req_.new_bytes += s.r.payload;
-    note_goodput(s);
+    take_new(s);
     messages_.mend(s, psn, count, true, resp_.acked_known ? resp_.acked : INT64_MIN);
     gaps_.fill(psn, count);
     if (answered_on_its_own(s.info.operation)) await(psn, count);
   }
   learn_asking(s, psn);
-  Seen& now = sent_.slot_for(psn, needed_from(psn, s.shared.budget), s.shared.budget);
-  see(now, s.r, s.number, psn);
-  now.cause = static_cast<std::uint8_t>(s.ruling.cause) & 7U;
+  note_sent(s, psn).cause = static_cast<std::uint8_t>(s.ruling.cause) & 7U;
   messages_.retry(psn, answered_on_its_own(s.info.operation));
   if (s.ruling.spurious && s.counts) {
     const auto reason = static_cast<std::size_t>(needless_by(s.ruling));

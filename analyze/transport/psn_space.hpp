@@ -229,6 +229,8 @@ class alignas(64) PsnSpace {
 
   // psn_requests.cpp
   void begin(const PacketBrief& r);
+  Seen& note_sent(const Step& s, std::int64_t psn);
+  void take_new(const Step& s);
   void accept(Step& s, std::int64_t psn, std::int64_t count);
   void fill_in(Step& s, std::int64_t psn, std::int64_t count);
   void repeat(Step& s, std::int64_t psn, std::int64_t count);
@@ -260,6 +262,7 @@ class alignas(64) PsnSpace {
   void refuse(Step& s, std::int64_t psn);
   void confirm(Step& s, std::int64_t psn);
   void pass_over(Step& s, std::int64_t psn);
+  void miss_answers(Step& s, std::int64_t from, std::int64_t to);
   void take_answer(Step& s, std::int64_t psn);
   void beyond_sent(Step& s, std::int64_t psn);
   void progress(Step& s, std::int64_t acked);
@@ -293,7 +296,6 @@ class alignas(64) PsnSpace {
   std::vector<Awaited> awaited_;
   RetryChains chains_;
   std::uint8_t side_;
-  bool reads_cut_ = false;          ///< RETHs of READs are cut: how many responses one has is not known
   bool rnr_open_ = false;           ///< the requester has not reacted to the last RNR NAK
   std::uint16_t rnr_in_a_row_ = 0;  ///< saturating; not 0: the answer to an RNR NAK is outstanding
   Messages messages_;

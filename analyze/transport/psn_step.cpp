@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <limits>
 
 namespace roce::analyze {
@@ -86,8 +87,12 @@ void note_gap(Step& s, std::int64_t missing) {
   if (Flow* flow = s.counts ? s.flow(s.side) : nullptr) flow->sequence_to_change().gaps += count;
 }
 
-void note_goodput(Step& s) {
-  if (Series::Bucket* bucket = s.counts ? s.bucket() : nullptr) bucket->goodput_bytes += s.r.payload;
+void learn_pmtu(Step& s) noexcept {
+  const std::uint32_t bytes = s.r.payload;
+  const bool full =
+      s.info.position == dissect::Position::first || s.info.position == dissect::Position::middle;
+  if (full && std::has_single_bit(bytes) && bytes >= 256 && bytes <= 4096 && !s.connection.pmtu_by_cm)
+    s.connection.pmtu = std::max(s.connection.pmtu, bytes);
 }
 
 void book_loss(const ShownLoss& loss, Connection& connection, Flow* flow, Series& series, Verdict* verdict) {

@@ -64,8 +64,8 @@ inline constexpr std::int64_t silence_ns = 1'000'000;
 void happened(Step& s, unsigned side, Event event, std::uint64_t count = 1);
 /// PSNs before this packet were not captured in their place.
 void note_gap(Step& s, std::int64_t missing);
-/// The packet, or an earlier one of `side`, sent so much that is new.
-void note_goodput(Step& s);
+/// First and Middle packets are full (IBTA 9.7.4.1.3): their size is the path MTU.
+void learn_pmtu(Step& s) noexcept;
 
 /// A loss, and the packet that shows it.
 struct ShownLoss {
