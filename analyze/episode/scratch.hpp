@@ -15,6 +15,20 @@
 // Internal to the tracker.
 namespace roce::analyze::episode {
 
+/// Where a key is, or would be, in a sorted list. Nearly always that is where the last one was, or just
+/// behind: passes go through the PSNs in order, and so do those who look at them.
+template <class List, class Key, class KeyOf>
+[[nodiscard]] std::size_t place_of(const List& list, const Key& key, KeyOf key_of,
+                                   std::size_t& last) noexcept {
+  const auto before = [&](const auto& each) { return key_of(each) < key; };
+  for (const std::size_t at : {last, last + 1}) {
+    if (at <= list.size() && (at == list.size() || !before(list[at])) && (at == 0 || before(list[at - 1])))
+      return last = at;
+  }
+  return last =
+             static_cast<std::size_t>(std::partition_point(list.begin(), list.end(), before) - list.begin());
+}
+
 /// By key, in order: a sorted list. What comes behind all others, as most PSNs do, is appended.
 template <class Key, class Value>
 class Map {
@@ -28,10 +42,12 @@ class Map {
   [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
   void reserve(std::size_t count) { entries_.reserve(count); }
   [[nodiscard]] auto lower_bound(const Key& key) const noexcept {
-    return std::partition_point(begin(), end(), [&](const Entry& each) { return each.first < key; });
+    const auto key_of = [](const Entry& each) -> const Key& { return each.first; };
+    return begin() + static_cast<std::ptrdiff_t>(place_of(entries_, key, key_of, last_));
   }
   [[nodiscard]] auto upper_bound(const Key& key) const noexcept {
-    return std::partition_point(begin(), end(), [&](const Entry& each) { return !(key < each.first); });
+    const auto at = lower_bound(key);
+    return at != end() && at->first == key ? std::next(at) : at;
   }
   [[nodiscard]] auto find(const Key& key) const noexcept {
     const auto at = lower_bound(key);
@@ -58,6 +74,7 @@ class Map {
 
  private:
   List<Entry> entries_;
+  mutable std::size_t last_ = 0;  ///< where was looked last
 };
 
 /// Keys in order.
@@ -67,18 +84,20 @@ class Set {
   [[nodiscard]] auto begin() const noexcept { return keys_.begin(); }
   [[nodiscard]] auto end() const noexcept { return keys_.end(); }
   [[nodiscard]] auto lower_bound(const Key& key) const noexcept {
-    return std::lower_bound(begin(), end(), key);
+    return begin() + static_cast<std::ptrdiff_t>(index_of(key));
   }
   [[nodiscard]] auto upper_bound(const Key& key) const noexcept {
-    return std::upper_bound(begin(), end(), key);
+    const auto at = lower_bound(key);
+    return at != end() && *at == key ? std::next(at) : at;
   }
   [[nodiscard]] std::size_t size() const noexcept { return keys_.size(); }
   /// How many lie before it.
   [[nodiscard]] std::size_t index_of(const Key& key) const noexcept {
-    return static_cast<std::size_t>(lower_bound(key) - begin());
+    return place_of(keys_, key, std::identity{}, last_);
   }
   [[nodiscard]] bool contains(const Key& key) const noexcept {
-    return std::binary_search(begin(), end(), key);
+    const auto at = lower_bound(key);
+    return at != end() && *at == key;
   }
   /// False: it was there.
   bool insert(const Key& key) {
@@ -86,7 +105,7 @@ class Set {
       keys_.push_back(key);
       return true;
     }
-    const auto at = std::lower_bound(keys_.begin(), keys_.end(), key);
+    const auto at = lower_bound(key);
     if (*at == key) return false;
     keys_.insert(at, key);
     return true;
@@ -94,6 +113,7 @@ class Set {
 
  private:
   List<Key> keys_;
+  mutable std::size_t last_ = 0;  ///< where was looked last
 };
 
 }  // namespace roce::analyze::episode
