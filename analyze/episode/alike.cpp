@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bitset>
 #include <utility>
 
 namespace roce::analyze::episode {
@@ -20,7 +21,8 @@ bool look_alike(const Note& a, const Note& b) noexcept {
 
 }  // namespace
 
-Alike::Alike(std::span<const Note> notes) : notes_(notes) {
+void Alike::look_through() {
+  const std::span<const Note> notes = notes_;
   constexpr std::size_t looked_back = 4;
   from_.reserve(notes.size() + 1);
   std::array<Map<std::int64_t, std::int32_t>, 2> last;  // answers, requests: of one PSN and opcode
@@ -39,6 +41,16 @@ Alike::Alike(std::span<const Note> notes) : notes_(notes) {
     std::reverse(alike_.begin() + static_cast<std::ptrdiff_t>(from), alike_.end());
   }
   from_.push_back(static_cast<std::uint32_t>(alike_.size()));
+}
+
+bool Alike::any_id_twice(bool request) const {
+  std::bitset<1U << 16U> seen;
+  for (const Note& note : notes_) {
+    if (note.request != request) continue;
+    if (seen[note.ip_id]) return true;
+    seen[note.ip_id] = true;
+  }
+  return false;
 }
 
 bool Alike::ids_change(bool request, const Facts& facts) const {

@@ -17,9 +17,10 @@ namespace roce::analyze::episode {
 
 class Alike {
  public:
-  explicit Alike(std::span<const Note> notes);
+  explicit Alike(std::span<const Note> notes) : notes_(notes) {}
   /// Of each note the last few before it that look the same, in order.
-  [[nodiscard]] std::span<const std::int32_t> before(std::size_t i) const noexcept {
+  [[nodiscard]] std::span<const std::int32_t> before(std::size_t i) {
+    if (from_.empty()) look_through();  // where IDs differ nobody asks
     return std::span(alike_).subspan(from_[i], from_[i + 1] - from_[i]);
   }
   /// How long it came after such a one; negative: not known.
@@ -30,8 +31,12 @@ class Alike {
   }
   /// Whether IPv4 IDs of requests, or answers, differ from one transmission to the next.
   [[nodiscard]] bool ids_change(bool request, const Facts& facts) const;
+  /// Whether two of them have the same: else there is none that was there before.
+  [[nodiscard]] bool any_id_twice(bool request) const;
 
  private:
+  void look_through();
+
   std::span<const Note> notes_;
   List<std::int32_t> alike_;
   List<std::uint32_t> from_;  ///< by note: where those of it begin

@@ -52,8 +52,8 @@ class Copies {
   void by_path(bool request);
   void of_forgotten();
   void of_forgotten_by_ids();
-  [[nodiscard]] bool forgotten(std::size_t i) const noexcept;
-  [[nodiscard]] std::int32_t on_other_path(std::size_t i) const noexcept;
+  [[nodiscard]] bool forgotten(std::size_t i);
+  [[nodiscard]] std::int32_t on_other_path(std::size_t i);
   void by_lag();
 
   std::span<const Note> notes_;
@@ -68,6 +68,7 @@ class Copies {
 /// Equal IDs of those that look the same; after a time in which 16 bits may have gone around, only where many
 /// are.
 void Copies::by_ids(bool request) {
+  if (!alike_.any_id_twice(request)) return;
   const auto same = [&](std::size_t i, bool long_ago) {
     for (const std::int32_t before : alike_.before(i)) {
       if (at(before).ip_id == notes_[i].ip_id && (long_ago || alike_.lag(before, i) < turned_ns))
@@ -89,14 +90,14 @@ void Copies::by_ids(bool request) {
 }
 
 /// Captured before, and confirmed, so long ago that it is forgotten.
-bool Copies::forgotten(std::size_t i) const noexcept {
+bool Copies::forgotten(std::size_t i) {
   const Note& note = notes_[i];
-  return note.request && alike_.before(i).empty() && !note.before && note.psn >= facts_.first &&
-         note.psn + std::max(note.count, 1) <= facts_.acked;
+  return note.request && !note.before && note.psn >= facts_.first &&
+         note.psn + std::max(note.count, 1) <= facts_.acked && alike_.before(i).empty();
 }
 
 /// The first one before it on another path that has no copy yet; -1: there is none.
-std::int32_t Copies::on_other_path(std::size_t i) const noexcept {
+std::int32_t Copies::on_other_path(std::size_t i) {
   for (const std::int32_t before : alike_.before(i)) {
     const std::int64_t took = alike_.lag(before, i);
     if (at(before).path != notes_[i].path && took >= 0 && took < quiet_ns && !copied(before) &&

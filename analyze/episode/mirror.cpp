@@ -51,6 +51,7 @@ void Again::add(std::int32_t before, std::size_t i, std::int64_t at_most_ns) {
 }
 
 void Again::look_at_ids(bool request) {
+  if (!alike_.any_id_twice(request)) return;
   for (std::size_t i = 0; i < notes_.size(); ++i) {
     if (notes_[i].request != request || notes_[i].before) continue;
     for (const std::int32_t before : alike_.before(i)) {
