@@ -42,6 +42,7 @@ constexpr EnumNames<Event, event_count> event_names({
     {wrong_length, "wrong_length"},
     {uc_message_lost, "uc_message_lost"},
     {icrc_mismatch, "icrc_mismatch"},
+    {damaged_between_points, "damaged_between_points"},
     {ce_marked, "ce_marked"},
     {repeat_marked_otherwise, "repeat_marked_otherwise"},
     {mac_changed, "mac_changed"},

@@ -39,6 +39,7 @@ enum class Event : std::uint8_t {
   wrong_length,
   uc_message_lost,  ///< UC: messages lost because of a gap
   icrc_mismatch,
+  damaged_between_points,  ///< of these, whole at one capture point and damaged at the next one
   ce_marked,
   repeat_marked_otherwise,  ///< a retransmission with other DSCP, VLAN or priority than its class had first
   mac_changed,              ///< the side's source MAC address has changed

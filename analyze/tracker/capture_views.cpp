@@ -30,6 +30,21 @@ std::optional<unsigned> PointOfView::behind() const noexcept {
   return difference > 0 ? 0U : 1U;
 }
 
+std::optional<unsigned> CaptureViews::behind(unsigned side, unsigned at, bool one_way) const {
+  const PointOfView& point = points[at];
+  if (const auto known = point.behind()) return known;
+  const Crossing& crossed = point.crossed[side];
+  if (!one_way || crossed.matched == 0 || point.crossed[side ^ 1U].matched != 0) return std::nullopt;
+  const bool lacks = point.lacked[side] != 0 || passed[side].any([&](const Sighting& here) {
+    return !here.copy && (here.seen_at >> at & 1U) == 0 && crossed.within(here.frame);
+  });
+  const bool alone = point.was_alone[side] != 0 || waiting[side].any([&](const Sighting& there) {
+    return there.view == at && there.seen_at == 0 && crossed.within_there(there.frame);
+  });
+  if (lacks == alone) return std::nullopt;
+  return lacks ? side : side ^ 1U;
+}
+
 unsigned CaptureViews::index_of(std::uint16_t point) {
   for (unsigned i = 0; i < points.size(); ++i) {
     if (points[i].number == point) return i;

@@ -45,6 +45,10 @@ struct PointOfView {
   std::array<Crossing, 2> crossed;          ///< by sender
   std::array<std::uint64_t, 2> last_key{};  ///< of the packet compared last, by sender, and its time
   std::array<std::int64_t, 2> last_time_ns{capture::no_time, capture::no_time};
+  std::array<std::uint64_t, 2> lacked{};     ///< by sender: packets that are followed and it did not show,
+  std::array<std::uint64_t, 2> was_alone{};  ///< and that only it showed, while both captured
+  /// By sender: what is whole where it is followed and damaged there, and the reverse.
+  std::array<Events, 2> damaged_there, damaged_here;
   bool nanoseconds = false;  ///< its clock counts them: a stamp was no whole microsecond
 
   /// Whether a packet that is to be compared is the same record as the one before it: no wire carries two
@@ -115,6 +119,9 @@ struct CaptureViews {
   [[nodiscard]] bool is_followed(unsigned side, unsigned at) const noexcept {
     return (unsigned{followed[side]} >> at & 1U) != 0;
   }
+  /// PointOfView::behind(). Where only one side sends and nobody answers (`one_way`), the point that lacks
+  /// packets of the other one is behind it; unknown if either lacks some.
+  [[nodiscard]] std::optional<unsigned> behind(unsigned side, unsigned at, bool one_way) const;
   void relate(unsigned a, unsigned b) noexcept;
   /// All points that show copies of each other with this one.
   [[nodiscard]] std::uint8_t group_of(unsigned at) const noexcept;

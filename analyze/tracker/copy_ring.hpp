@@ -29,7 +29,9 @@ struct Sighting {
   bool copy : 1 = false;          ///< the capture shows it twice at this point: no transmission of its own
   bool request : 1 = false;
   bool data_answer : 1 = false;  ///< to a READ or an ATOMIC
-  bool after_nak : 1 = false;    ///< a NAK asked for it: what had been sent of it before was thrown away
+  bool icrc_right : 1 = false;
+  bool icrc_wrong : 1 = false;
+  bool after_nak : 1 = false;  ///< a NAK asked for it: what had been sent of it before was thrown away
 };
 static_assert(sizeof(Sighting) == 40);
 
@@ -50,6 +52,8 @@ static_assert(sizeof(Sighting) == 40);
   sighting.psn_place = psn_place_of(r.psn, info.response);
   sighting.request = info.request;
   sighting.data_answer = info.response && info.operation != dissect::Operation::acknowledge;
+  sighting.icrc_right = r.icrc == static_cast<std::uint8_t>(dissect::CrcStatus::match);
+  sighting.icrc_wrong = r.icrc_wrong();
   sighting.frame = number;
   sighting.time_ns = r.time_ns;
   sighting.view = static_cast<std::uint8_t>(at);
@@ -91,6 +95,12 @@ class CopyRing {
   template <class Each>
   void for_each(Each each) {
     for (std::uint32_t at = begin_; at != end_; ++at) each(slots_[at & mask()]);
+  }
+  template <class Is>
+  [[nodiscard]] bool any(Is is) const {
+    for (std::uint32_t at = begin_; at != end_; ++at)
+      if (is(slots_[at & mask()])) return true;
+    return false;
   }
   template <class Each>
   void for_last(std::uint32_t count, Each each) {

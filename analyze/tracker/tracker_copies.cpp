@@ -27,7 +27,8 @@ bool arrived(const Track& track, unsigned side, const Sighting& sighting) {
     if (newest == nullptr || newest->frame == sighting.frame) continue;
     if (newest->frame > sighting.frame || (!followed && ring == &views.passed[side])) return false;
   }
-  if (sighting.repeats && !sighting.after_nak) return false;  // perhaps the one before arrived
+  if (track.result.service == dissect::Service::uc) return false;  // nobody answers
+  if (sighting.repeats && !sighting.after_nak) return false;       // perhaps the one before arrived
   if (sighting.request) return track.spaces[side] != nullptr && track.spaces[side]->confirmed(psn);
   if (!sighting.data_answer) return false;
   // Its requester asks for it again long before it has sent so much more.
@@ -108,6 +109,34 @@ void Tracker::Impl::count_unfollowed(Track& track, unsigned side, std::uint64_t 
     count_copy(track, side, unfollowed.front());
 }
 
+/// Of a packet seen at both points.
+void Tracker::Impl::note_damage(PointOfView& point, unsigned side, const Sighting& here,
+                                const Sighting& there) {
+  const Sighting& broken = here.icrc_wrong ? here : there;
+  const Sighting& right = here.icrc_wrong ? there : here;
+  if (broken.icrc_wrong && right.icrc_right && here.selected)
+    (here.icrc_wrong ? point.damaged_here : point.damaged_there)[side].add(Event::damaged_between_points,
+                                                                           broken.frame, broken.time_ns);
+}
+
+/// The point behind the other one shows damaged what had passed that one whole. Where it is the other way
+/// round, or nearly all are, a capture is at fault.
+void Tracker::Impl::conclude_damage(Track& track, unsigned side, unsigned at) {
+  CaptureViews& views = *track.views;
+  PointOfView& point = views.points[at];
+  constexpr Event damage = Event::damaged_between_points;
+  const Events there = std::exchange(point.damaged_there[side], {}),
+               here = std::exchange(point.damaged_here[side], {});
+  const auto behind = views.behind(side, at, true);
+  if (!behind && !here.empty() && !there.empty()) return;
+  const bool is_there = behind ? *behind == side : here.empty();
+  const EventLog* const log = (is_there ? there : here).find(damage);
+  if (log == nullptr || log->count * 20 >= point.crossed[side].matched * 19) return;
+  Events& sent = track.result.sent[side];
+  for (const std::uint64_t frame : log->frames) sent.add(damage, frame, log->first_time_ns);
+  sent.add(damage, 0, log->last_time_ns, log->count - log->frames.size());
+}
+
 void Tracker::Impl::cross(Crossing& crossed, const Sighting& here, std::uint64_t there,
                           std::int64_t there_ns) noexcept {
   const bool timed = here.time_ns != capture::no_time && there_ns != capture::no_time;
@@ -146,6 +175,7 @@ Verdict Tracker::Impl::compare_at(std::uint32_t connection, unsigned side, unsig
     count_unfollowed(track, side, number);
     count_copy(track, side, {record, number});
     if (here->frame < crossed.last) came_late(track, side, at, *here, number, record.time_ns);
+    note_damage(views.points[at], side, *here, there);
     cross(crossed, *here, number, record.time_ns);
     if (crossed.matched == 1) settle_late(track);
     return verdict;
@@ -222,10 +252,12 @@ void Tracker::Impl::judge_passed(Track& track, unsigned side, const Sighting& he
     std::erase_if(views.claims, named);
     return;
   }
+  const bool uc = track.result.service == dissect::Service::uc;
   for (unsigned at = 0; at < views.points.size(); ++at) {
     const PointOfView& point = views.points[at];
     if (views.is_followed(side, at) || (here.seen_at >> at & 1U) != 0) continue;
-    if (!point.crossed[side].within(here.frame) || point.behind() != side) continue;
+    if (!point.crossed[side].within(here.frame) || views.behind(side, at, uc) != side) continue;
+    ++views.points[at].lacked[side];
     if (arrived(track, side, here)) return;
     lose_between(track, side, here);
     if (!here.selected) return;
@@ -239,11 +271,15 @@ void Tracker::Impl::judge_passed(Track& track, unsigned side, const Sighting& he
 /// A packet of another point will not be followed any more.
 void Tracker::Impl::judge_waiting(Track& track, unsigned side, const Sighting& there) {
   CaptureViews& views = *track.views;
-  const PointOfView& point = views.points[there.view];
-  const auto behind = point.behind();
+  PointOfView& point = views.points[there.view];
+  const auto behind = views.behind(side, there.view, track.result.service == dissect::Service::uc);
   if (there.seen_at != 0 || !behind || *behind == side) return;
-  if (!point.crossed[side].within_there(there.frame) || arrived(track, side, there)) return;
+  if (!point.crossed[side].within_there(there.frame)) return;
+  ++point.was_alone[side];
+  if (arrived(track, side, there)) return;
   lose_between(track, side, there);
+  if (track.result.service == dissect::Service::uc && track.spaces[side] != nullptr)
+    track.spaces[side]->explain_gap(there.psn_place & dissect::serial_mask);
   // The one that was sent in its place does not show it as well.
   const auto same = std::find_if(views.claims.begin(), views.claims.end(), [&](const auto& one) {
     return one.loss.where == Lost::before_capture && one.loss.side == side &&
@@ -267,6 +303,10 @@ void Tracker::Impl::judge_all(Track& track) {
     views.waiting[side].release(copy_budget);
   }
   for (const CaptureViews::Claim& one : std::exchange(views.claims, {})) book_claim(track, one);
+  for (unsigned at = 0; at < views.points.size(); ++at) {
+    for (unsigned side = 0; side < 2; ++side)
+      if (!views.is_followed(side, at)) conclude_damage(track, side, at);
+  }
   // Both directions at one point, and at another one: their clocks differ by what is in both.
   if (std::popcount(views.followed[0]) != 1 || views.followed[0] != views.followed[1]) return;
   const auto followed = static_cast<unsigned>(std::countr_zero(views.followed[0]));

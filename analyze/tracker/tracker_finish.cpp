@@ -35,6 +35,8 @@ void Tracker::Impl::conclude(Track& track) {
   const auto flow_of = [&](unsigned side) {
     return track.places[side] == no_place ? nullptr : &flows.at(track.places[side]);
   };
+  // What another point shows of UC is not missing here.
+  if (c.service == dissect::Service::uc) conclude_views(track);
   for (unsigned side = 0; side < 2; ++side) {
     if (track.spaces[side]) track.spaces[side]->finish(c, flow_of(side), flow_of(side ^ 1U), shared);
   }

@@ -377,6 +377,8 @@ struct Tracker::Impl {
   void book_claim(Track& track, const CaptureViews::Claim& claim);
   void count_copy(Track& track, unsigned side, const CaptureViews::Packet& packet);
   void count_unfollowed(Track& track, unsigned side, std::uint64_t up_to);
+  static void note_damage(PointOfView& point, unsigned side, const Sighting& here, const Sighting& there);
+  void conclude_damage(Track& track, unsigned side, unsigned at);
   static void cross(Crossing& crossed, const Sighting& here, std::uint64_t there,
                     std::int64_t there_ns) noexcept;
   void came_late(Track& track, unsigned side, unsigned at, Sighting& here, std::uint64_t there,

@@ -241,6 +241,7 @@ Verdict Tracker::Impl::follow_at(std::uint32_t connection, unsigned side, unsign
       if (Sighting* late = views.passed[side].find_frame(crossed.last_there_is))
         came_late(track, side, other, *late, crossed.last_there, there->time_ns);
     }
+    note_damage(views.points[other], side, here, *there);
     cross(crossed, here, there->frame, there->time_ns);
     first_there = first_there || crossed.matched == 1;
   }

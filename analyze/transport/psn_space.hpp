@@ -139,6 +139,8 @@ class alignas(64) PsnSpace {
   [[nodiscard]] bool in_turn() const noexcept {
     return req_.seen && req_.cursor == req_.next && gaps_.empty() && resp_.acked_known;
   }
+  /// Where that request was lost is known, by another capture point.
+  void explain_gap(std::uint32_t psn) { gaps_.fill(place(psn), 1); }
   /// IPv4, of the last answer and the last request.
   [[nodiscard]] std::array<std::uint16_t, 2> last_ids() const noexcept {
     return {answer_facts_.last_id, request_facts_.last_id};

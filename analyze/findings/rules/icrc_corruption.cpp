@@ -51,6 +51,11 @@ void report(const Snapshot& snapshot, FindingSink& sink, std::string subject, co
       "{} {} arrived at the capture point with a wrong ICRC: bits were flipped upstream of it. The receiver "
       "drops such packets silently, which looks like loss.",
       share_text(counts.wrong, counts.packets), who);
+  if (counts.between != 0) {
+    finding.explanation +=
+        fmt::format(" {} of them had passed another capture point whole: damaged between the two points.",
+                    counts.between);
+  }
   if (counts.stray != 0) {
     finding.explanation +=
         fmt::format(" The flipped bits are in the address or queue pair of {}: no other packet has it.",
@@ -88,6 +93,7 @@ void find_icrc_corruption(const Snapshot& snapshot, FindingSink& sink) {
     all.packets += counts.packets;
     all.wrong += counts.wrong;
     all.stray += counts.stray;
+    all.between += counts.between;
     all.proof.add(counts.proof);
     all.connections.insert(all.connections.end(), counts.connections.begin(), counts.connections.end());
   }

@@ -34,6 +34,7 @@ void add(const Snapshot& snapshot, const Flow& flow, IcrcCounts& counts) {
   if (counts.connections.size() < named) counts.connections.push_back(connection->id);
   const unsigned side = connection->flow[0] && *connection->flow[0] == flow.id ? 0 : 1;
   counts.proof.add(connection->sent[side].find(Event::icrc_mismatch));
+  counts.between += connection->sent[side].count(Event::damaged_between_points);
 }
 
 void add(const StrayPackets& strays, IcrcCounts& counts) {
@@ -65,6 +66,7 @@ void fold_strays(IcrcView& view) {
     home.packets += counts.packets;
     home.wrong += counts.wrong;
     home.stray += counts.stray;
+    home.between += counts.between;
     home.folded += counts.wrong;
     home.proof.add(counts.proof);
     return true;

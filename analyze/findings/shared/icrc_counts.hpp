@@ -18,6 +18,7 @@ struct IcrcCounts {
   std::uint64_t packets = 0;
   std::uint64_t wrong = 0;
   std::uint64_t stray = 0;   ///< of `wrong`: of no flow, or the only packet of one: its address or QP was hit
+  std::uint64_t between = 0;  ///< of `wrong`: whole at the capture point before
   std::uint64_t folded = 0;  ///< of `wrong`: packets counted here although of another address pair
   Proof proof;               ///< frames and times of those of connections
   std::vector<std::uint32_t> connections;  ///< the first few, ascending

@@ -43,8 +43,10 @@ std::vector<Case> loss_cases(const Snapshot& snapshot, Event lost) {
   std::vector<Case> cases;
   for_each_side(snapshot, [&](const Connection& connection, unsigned side) {
     const Events& sent = connection.sent[side];
-    // UC does not retransmit: uc_message_loss reports it.
-    if (connection.service == dissect::Service::uc && sent.count(Event::uc_message_lost) != 0) return;
+    // UC does not retransmit: uc_message_loss reports it, but not where it is known to have been lost.
+    if (connection.service == dissect::Service::uc && sent.count(Event::uc_message_lost) != 0 &&
+        lost != Event::lost_between_points)
+      return;
     // What came to the capture point, and what should have.
     const std::uint64_t all = all_packets(connection, side) + sent.count(Event::lost_before_capture) +
                               sent.count(Event::lost_by_capture);

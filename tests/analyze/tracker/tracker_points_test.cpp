@@ -191,6 +191,69 @@ TEST(TrackerPoints, SoIsOneOfThePointBefore) {
   }
 }
 
+// Nobody answers on UC: what one point shows and the next one does not was lost between them. Where only one
+// side sends, the point that lacks packets is the one behind.
+TEST(TrackerPoints, LossesOfUcAreProved) {
+  for (const std::int64_t ahead : offsets) {
+    for (const bool both_sides : {false, true}) {
+      SCOPED_TRACE(ahead);
+      SCOPED_TRACE(both_sides);
+      TwoPoints both(ahead);
+      std::vector<std::size_t> lost;
+      for (std::uint32_t psn = 0; psn < 300; ++psn) {
+        const bool gone = psn == 100 || psn == 101 || psn == 200;
+        const std::size_t packet = both.pass(both.wire.make(a, b, uc_send_only, psn), gone);
+        if (gone) lost.push_back(packet);
+        if (both_sides) both.pass(both.wire.make(b, a, uc_send_only, 0x5000 + psn));
+      }
+      both.finish();
+      std::uint64_t between = 0, elsewhere = 0;
+      for (const Connection& c : both.wire.result.connections) {
+        for (const Events& sent : c.sent) {
+          between += sent.count(Event::lost_between_points);
+          elsewhere += sent.count(Event::lost_before_capture) + sent.count(Event::lost_after_capture);
+        }
+      }
+      EXPECT_EQ(between, 3U);
+      EXPECT_EQ(elsewhere, 0U);
+      for (const std::size_t packet : lost)
+        EXPECT_TRUE(both.wire.verdict(both.frame(packet, 0)).has(Verdict::lost_between_points));
+      const Flow& flow = both.wire.flow(a, b);
+      EXPECT_EQ(Wire::lost(flow, Lost::before_capture) + Wire::lost(flow, Lost::after_capture), 3U);
+      both.wire.expect_all_counted();
+    }
+  }
+}
+
+TEST(TrackerPoints, DamageIsToldBetweenThePoints) {
+  for (const std::int64_t ahead : offsets) {
+    for (const bool uc : {false, true}) {
+      SCOPED_TRACE(ahead);
+      SCOPED_TRACE(uc);
+      TwoPoints both(ahead);
+      std::size_t packet = 0;
+      for (std::uint32_t psn = 0; psn < 100; ++psn) {
+        PacketRecord r = both.wire.make(a, b, uc ? uc_send_only : write_only, psn);
+        if (!uc) r.flags |= PacketRecord::ack_requested;
+        r.icrc = static_cast<std::uint8_t>(dissect::CrcStatus::match);
+        if (psn == 50) {
+          packet = both.damaged(r);
+          if (!uc) both.request(psn);
+        } else {
+          both.pass(r);
+        }
+        if (!uc) both.answer(psn, psn + 1);
+      }
+      both.finish();
+      const Connection& c = both.wire.connection();
+      EXPECT_EQ(c.sent[0].count(Event::damaged_between_points), 1U);
+      ASSERT_NE(c.sent[0].find(Event::damaged_between_points), nullptr);
+      EXPECT_EQ(c.sent[0].find(Event::damaged_between_points)->frames[0], both.frame(packet, 1));
+      EXPECT_EQ(c.sent[0].count(Event::lost_between_points), 0U);
+    }
+  }
+}
+
 TEST(TrackerPoints, ALostAcknowledgementIsProvedToo) {
   for (const std::int64_t ahead : offsets) {
     SCOPED_TRACE(ahead);

@@ -44,6 +44,16 @@ class TwoPoints {
     show(r, 0, r.time_ns);
     return pass(r, lost);
   }
+  /// One with a bit flipped on the way.
+  std::size_t damaged(PacketRecord record) {
+    constexpr std::int64_t way_ns = 5'000;
+    record.icrc = static_cast<std::uint8_t>(dissect::CrcStatus::match);
+    show(record, 0, record.time_ns);
+    record.icrc = static_cast<std::uint8_t>(dissect::CrcStatus::mismatch);
+    show(record, 1, record.time_ns + way_ns + ahead_ns_);
+    wire.now_ns = std::max(wire.now_ns, record.time_ns + 2 * way_ns);
+    return packets_++;
+  }
   std::size_t answer(std::uint32_t psn, std::uint32_t msn, std::uint8_t syndrome = 0x1f, bool lost = false) {
     PacketRecord r = wire.make(b, a, acknowledge, psn);
     r.flags |= PacketRecord::has_aeth;
