@@ -198,7 +198,8 @@ struct CompareResult {
   std::array<CompareDirection, 2> directions;  ///< 0: packets pass A first
   ClockEstimate clocks;
   bool drift_known = false;
-  bool times_known = true;                           ///< false: a capture has no timestamps
+  bool order_known = true;  ///< false: of nothing is known which point it passes first
+  bool times_known = true;  ///< false: a capture has no timestamps
   std::array<std::uint64_t, mark_fields> changed{};  ///< packets, by MarkField
   std::uint64_t vlan_added = 0, vlan_removed = 0;
   std::vector<MarkChange> changes;

@@ -57,6 +57,30 @@ std::string doubt_text(const CompareResult& result, unsigned direction, double& 
   return text;
 }
 
+/// What was sent again for that cause, of either direction: a READ is repeated for its responses.
+std::uint64_t repeated_for(const CompareResult& result, RepeatCause cause) {
+  return result.directions[0].repeats[cause] + result.directions[1].repeats[cause];
+}
+
+/// What the losses of a direction led to: repeats of what was lost, and of what its answers were for.
+std::string repeated_text(const CompareResult& result, unsigned direction) {
+  const RepeatCauses& own = result.directions[direction].repeats;
+  const RepeatCauses& other = result.directions[1 - direction].repeats;
+  const std::uint64_t there = own[RepeatCause::lost_between] + own[RepeatCause::response_lost_between];
+  const std::uint64_t acks = other[RepeatCause::ack_lost_between];
+  const std::uint64_t naks = other[RepeatCause::nak_lost_between];
+  const std::uint64_t responses = other[RepeatCause::response_lost_between];
+  std::string text;
+  if (there != 0)
+    text += fmt::format(" {} of this direction sent again because of them.", packets_text(there));
+  if (acks + naks + responses == 0) return text;
+  return text +
+         fmt::format(
+             " Of the other direction {} sent again because the acknowledgement was lost, {} because a "
+             "NAK was, {} because a response was.",
+             acks, naks, responses);
+}
+
 void find_losses(const CompareResult& result, std::vector<CompareFinding>& findings) {
   for (unsigned direction = 0; direction < 2; ++direction) {
     const CompareDirection& d = result.directions[direction];
@@ -77,6 +101,7 @@ void find_losses(const CompareResult& result, std::vector<CompareFinding>& findi
           "correctly.",
           d.lost_damaged, point_names[direction]);
     }
+    finding.explanation += repeated_text(result, direction);
     finding.explanation += doubt_text(result, direction, finding.confidence);
     finding.advice =
         "read the drop and discard counters of every port between the points (ethtool -S DEVICE on hosts; on "
@@ -131,6 +156,8 @@ void find_damage(const CompareResult& result, std::vector<CompareFinding>& findi
     finding.explanation = fmt::format(
         "{} correct at {}, but with a wrong ICRC or IP checksum at {}: the receiver discards such packets.",
         packets_text(d.corrupted.count), point_names[direction], point_names[1 - direction]);
+    if (const std::uint64_t again = repeated_for(result, RepeatCause::damaged_between); again != 0)
+      finding.explanation += fmt::format(" {} sent again because of damage.", packets_text(again));
     finding.advice =
         "a device between the points changes bits: check its memory errors, and the FEC and CRC counters of "
         "the links (ethtool -S DEVICE, ethtool --phy-statistics).";
@@ -147,6 +174,8 @@ void find_order(const CompareResult& result, std::vector<CompareFinding>& findin
       prove(finding, d.late);
       finding.explanation = fmt::format("{} of {} arrived after later packets of their flow, by up to {}.",
                                         d.late.count, packets_text(d.matched), duration_text(d.most_late_ns));
+      if (const std::uint64_t again = repeated_for(result, RepeatCause::overtaken_between); again != 0)
+        finding.explanation += fmt::format(" {} sent again because of the order.", packets_text(again));
       finding.advice =
           "RoCE treats a reordered packet as lost: look for packet spraying, per-packet load balancing, or a "
           "LAG that does not hash by flow between the points.";
@@ -162,6 +191,90 @@ void find_order(const CompareResult& result, std::vector<CompareFinding>& findin
       finding.advice = "look for a loop, or for a port that mirrors into the network, between the points.";
       findings.push_back(std::move(finding));
     }
+  }
+}
+
+/// The rows of repeats with one of the causes.
+template <class Is>
+Counted rows_of(const CompareResult& result, unsigned direction, Is is) {
+  Counted counted;
+  for (const RepeatRun& run : result.repeats) {
+    if (run.direction == direction && is(run)) counted.add(run.packet, run.time_ns);
+  }
+  return counted;
+}
+
+std::optional<std::int64_t> median(std::vector<std::int64_t> values) {
+  if (values.empty()) return std::nullopt;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+void find_late_answers(const CompareResult& result, std::vector<CompareFinding>& findings) {
+  for (unsigned direction = 0; direction < 2; ++direction) {
+    const std::uint64_t count = result.directions[direction].repeats[RepeatCause::answer_late];
+    if (count == 0) continue;
+    std::vector<std::int64_t> waited, answered;
+    for (const RepeatRun& run : result.repeats) {
+      if (run.direction != direction || run.cause != RepeatCause::answer_late) continue;
+      if (!run.waited_ns || !run.answered_ns) continue;
+      waited.push_back(*run.waited_ns);
+      answered.push_back(*run.answered_ns);
+    }
+    CompareFinding finding = made("answer_later_than_timer", Severity::warning,
+                                  "Sent again before the answer came", way(direction), direction);
+    prove(finding, rows_of(result, direction,
+                           [](const RepeatRun& run) { return run.cause == RepeatCause::answer_late; }));
+    finding.count = count;
+    finding.explanation = fmt::format(
+        "{} sent again although nothing was lost: the answer came, but later than the sender waited.",
+        packets_text(count));
+    const auto timer = median(waited), took = median(answered);
+    if (timer && took) {
+      finding.explanation +=
+          fmt::format(" The sender waited {}, the answers took {} (medians of {}).", duration_text(*timer),
+                      duration_text(*took), plural(waited.size(), "row of repeats", "rows of repeats"));
+    }
+    finding.advice =
+        "a timer that is shorter than the way and the responder's time repeats without need: raise the "
+        "queue pair's timeout (attribute timeout of ibv_modify_qp, NCCL_IB_TIMEOUT), or look for what makes "
+        "the "
+        "responder or its host slow; --csv --repeats lists the rows.";
+    findings.push_back(std::move(finding));
+  }
+}
+
+/// What was sent again for reasons that lie beyond both points.
+void find_beyond(const CompareResult& result, std::vector<CompareFinding>& findings) {
+  const auto is_beyond = [](const RepeatRun& run) {
+    return run.cause == RepeatCause::lost_before || run.cause == RepeatCause::lost_behind ||
+           run.cause == RepeatCause::answer_passed;
+  };
+  for (unsigned direction = 0; direction < 2; ++direction) {
+    const RepeatCauses& causes = result.directions[direction].repeats;
+    const std::uint64_t before = causes[RepeatCause::lost_before], behind = causes[RepeatCause::lost_behind];
+    const std::uint64_t answered = causes[RepeatCause::answer_passed];
+    if (before + behind + answered == 0 || !result.order_known) continue;
+    const std::string_view first = point_names[direction], second = point_names[1 - direction];
+    CompareFinding finding =
+        made("lost_beyond_points", Severity::notice, "Sent again for what happened beyond the points",
+             way(direction), direction);
+    prove(finding, rows_of(result, direction, is_beyond));
+    finding.count = before + behind + answered;
+    finding.confidence = before + behind == 0 ? 0.6 : 0.8;
+    finding.explanation = fmt::format(
+        "{} sent again for a reason that lies beyond both points: {} after a loss upstream of {}, {} after "
+        "one downstream of {}; {} had been answered, and the answer had passed both points: it was lost "
+        "behind "
+        "{}, or the sender was late to hear of it.",
+        packets_text(finding.count), before, first, behind, second, answered, first);
+    finding.advice = fmt::format(
+        "compare captures further out: nearer to the sender for what lies beyond {}, nearer to the receiver "
+        "for "
+        "what lies beyond {}; read the drop counters there (ethtool -S DEVICE, rdma statistic).",
+        first, second);
+    findings.push_back(std::move(finding));
   }
 }
 
@@ -334,6 +447,8 @@ std::vector<CompareFinding> compare_findings(const CompareResult& result) {
   find_holes(result, findings);
   find_damage(result, findings);
   find_order(result, findings);
+  find_late_answers(result, findings);
+  find_beyond(result, findings);
   find_changes(result, findings);
   find_captures(result, findings);
   std::stable_sort(findings.begin(), findings.end(),

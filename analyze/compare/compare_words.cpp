@@ -118,7 +118,7 @@ std::string repeat_cause_text(RepeatCause cause, unsigned direction) {
   return {};
 }
 
-std::string evidence_text(const RepeatRun& run) {
+std::string shown_by_text(const RepeatRun& run) {
   if (!run.evidence) return {};
   return fmt::format("{} packet {}", run.evidence->point == 0 ? "A" : "B", run.evidence->packet);
 }

@@ -25,7 +25,7 @@ struct CompareFigure {
 /// "lost behind B": for a direction that passes A first.
 [[nodiscard]] std::string repeat_cause_text(RepeatCause cause, unsigned direction);
 /// The packet that shows the cause: "B packet 4711"; empty without one.
-[[nodiscard]] std::string evidence_text(const RepeatRun& run);
+[[nodiscard]] std::string shown_by_text(const RepeatRun& run);
 /// Counts and delays. Rare figures are left out if both directions have 0.
 [[nodiscard]] std::vector<CompareFigure> compare_figures(const CompareResult& result);
 

@@ -27,13 +27,13 @@ AnswerKind answer_kind(const PacketSeen& seen) noexcept {
   }
 }
 
-Passage passage_of(const PacketSeen& first, Fate fate) noexcept {
+Passage passage_of(const PacketSeen& first, Outcome outcome) noexcept {
   Passage passage;
   passage.flow = first.flow;
   passage.opcode = first.opcode;
   passage.psn = first.psn;
   passage.answer = answer_kind(first);
-  passage.fate = fate;
+  passage.outcome = outcome;
   passage.number = first.number;
   passage.time_ns = first.time_ns;
   return passage;
@@ -221,9 +221,9 @@ void Comparison::handle_matched(PacketSeen& seen, PacketSeen& fellow) {
   if (first.has(PointPacket::damaged)) return;
   // Of a truncated one it is not known whether it had been damaged before.
   const bool here = seen.is(PacketSeen::corrupted);
-  Passage passage = passage_of(first, !second.has(PointPacket::damaged) ? Fate::arrived
-                                      : here                            ? Fate::damaged
-                                                                        : Fate::unknown);
+  Passage passage = passage_of(first, !second.has(PointPacket::damaged) ? Outcome::arrived
+                                      : here                            ? Outcome::damaged
+                                                                        : Outcome::unknown);
   passage.arrival_number = second.number;
   passage.arrival_ns = second.time_ns;
   book_.sent(passage, std::nullopt, direction, result_);
@@ -291,7 +291,7 @@ void Comparison::handle_alone(std::uint64_t place, bool early) {
   if (!is_covered(seen, direction)) {
     ++counts.not_covered;
     if (at_first && directed && whole)
-      book_.sent(passage_of(seen, Fate::unknown), std::nullopt, direction, result_);
+      book_.sent(passage_of(seen, Outcome::unknown), std::nullopt, direction, result_);
     return;
   }
   // Damaged between the points so that it cannot be matched.
@@ -300,7 +300,7 @@ void Comparison::handle_alone(std::uint64_t place, bool early) {
   pair.alone_first[seen.point].add(seen.number, seen.time_ns);
   if (!at_first) {
     if (!directed) return;
-    Passage passage = passage_of(seen, Fate::arrived);
+    Passage passage = passage_of(seen, Outcome::arrived);
     passage.shown_first = false;
     passage.number = 0;
     passage.arrival_number = seen.number;
@@ -311,7 +311,7 @@ void Comparison::handle_alone(std::uint64_t place, bool early) {
   if (!whole) ++counts.lost_damaged;
   const std::optional<std::uint32_t> listed = list_lost(seen, direction, pair);
   if (whole && pair.direction && !pair.either)
-    book_.sent(passage_of(seen, Fate::lost), listed, direction, result_);
+    book_.sent(passage_of(seen, Outcome::lost), listed, direction, result_);
 }
 
 }  // namespace roce::analyze

@@ -31,7 +31,7 @@ bool RepeatRuns::confirms(const Open& one, const Answer& answer) noexcept {
 }
 
 std::uint32_t RepeatRuns::open(const Passage& passage, const Slot* before, unsigned direction,
-                               const Reason& reason) {
+                               const RepeatReason& reason) {
   std::uint32_t place = static_cast<std::uint32_t>(open_.size());
   if (free_.empty()) {
     open_.emplace_back();
@@ -61,9 +61,9 @@ std::uint32_t RepeatRuns::open(const Passage& passage, const Slot* before, unsig
 }
 
 /// A response comes again because its request does; that has a cause of its own, unless the response has one.
-Reason RepeatRuns::reason_of_response(const Passage& passage, const Slot* before, unsigned direction) {
+RepeatReason RepeatRuns::reason_of_response(const Passage& passage, const Slot* before, unsigned direction) {
   follows_.reset();
-  Reason reason = why_.of_response(passage, before, direction);
+  RepeatReason reason = why_.of_response(passage, before, direction);
   if (reason.cause != RepeatCause::lost_behind) return reason;
   const std::uint32_t asking = why_.partner_of(passage.flow, answers);
   const Slot* request = asking == SentFlow::none ? nullptr : why_.request_of(asking, Psn(passage.psn));
@@ -83,11 +83,11 @@ RepeatCause RepeatRuns::repeat(const Passage& passage, Space space, const Slot* 
   const bool goes_on = sequence.run && psn.distance_from(Psn(open_[*sequence.run].run.last_psn)) > 0;
   const bool itself = before != nullptr && before->stayed_between();
   const auto has_cause = [&](RepeatCause cause) { return open_[*sequence.run].run.cause == cause; };
-  if (!goes_on || (itself && !has_cause(before->fate == Fate::damaged ? RepeatCause::damaged_between
-                                                                      : RepeatCause::lost_between))) {
+  if (!goes_on || (itself && !has_cause(before->outcome == Outcome::damaged ? RepeatCause::damaged_between
+                                                                            : RepeatCause::lost_between))) {
     end(sequence);
     const bool reliable = dissect::opcode_info(passage.opcode).service != dissect::Service::uc;
-    Reason reason;
+    RepeatReason reason;
     if (reliable) {
       reason = space == requests ? why_.of_request(passage, before, direction)
                                  : reason_of_response(passage, before, direction);
@@ -117,7 +117,6 @@ void RepeatRuns::wait(std::uint32_t place, std::uint32_t requests_of, const Pass
   // Nothing told it for that long.
   if (waiting.size() >= most_waiting) settle(waiting.front(), at_last(open_[waiting.front()]));
   waiting.push_back(place);
-  sent_.flows[why_.partner_of(requests_of, requests)].partner[answers] = requests_of;
   Open& made = open_[place];
   made.requests_of = requests_of;
   made.waits = true;
@@ -127,8 +126,16 @@ void RepeatRuns::wait(std::uint32_t place, std::uint32_t requests_of, const Pass
   made.arrived_ns = before.arrival_ns;
   if (passage.arrived()) made.again_ns = passage.arrival_ns;
   made.request_direction = made.run.direction;
-  const SentFlow& asked = sent_.flows[requests_of];
-  made.again_before = sent_.flows[asked.partner[requests]].answers_again;
+  SentFlow& asked = sent_.flows[requests_of];
+  const Slot* next = sent_.slots.find(requests_of, requests, made.asked + 1);
+  made.followed = next != nullptr && next->outcome == Outcome::arrived &&
+                  next->arrival_ns > made.arrived_ns && (!made.again_ns || next->arrival_ns < *made.again_ns);
+  const std::uint32_t back = why_.partner_of(requests_of, requests);
+  if (back == SentFlow::none) {
+    if (!std::exchange(asked.unpaired, true)) ++unpaired_;
+    return;
+  }
+  sent_.flows[back].partner[answers] = requests_of;
 }
 
 void RepeatRuns::wait_with(std::uint32_t place, std::uint32_t request_run) {
@@ -146,7 +153,8 @@ void RepeatRuns::wait_with(std::uint32_t place, std::uint32_t request_run) {
   made.again_ns = other.again_ns;
   made.request_direction = other.request_direction;
   made.answers = other.answers;
-  made.again_before = other.again_before;
+  made.again = other.again;
+  made.followed = other.followed;
   waiting.push_back(place);
 }
 
@@ -159,14 +167,14 @@ void RepeatRuns::end(Sequence& sequence) {
 }
 
 /// What an answer that is given after the request had passed both points tells of its repeat.
-std::optional<Reason> RepeatRuns::told_by(const Open& open, std::uint32_t requests_of,
-                                          const Answer& answer) const {
+std::optional<RepeatReason> RepeatRuns::told_by(const Open& open, std::uint32_t requests_of,
+                                                const Answer& answer) const {
   if (answer.number == 0 || answer.time_ns < open.arrived_ns) return std::nullopt;
   const std::int32_t behind = answer.psn.distance_from(open.asked);
   if (behind < 0 || (open.own_response && answer.kind == AnswerKind::other && behind != 0))
     return std::nullopt;
   const bool early = !open.again_ns || answer.time_ns < *open.again_ns;  // before the repeat came
-  Reason reason;
+  RepeatReason reason;
   reason.waited_ns = open.run.waited_ns;
   reason.evidence =
       RepeatRun::Evidence{1 - open.request_direction, answer.number, answer.opcode, answer.psn.value()};
@@ -181,14 +189,14 @@ std::optional<Reason> RepeatRuns::told_by(const Open& open, std::uint32_t reques
   }
   if (open.own_response && !answer.data) return std::nullopt;  // an ACK answers no READ
   if (!early) return std::nullopt;
-  if (answer.fate == Fate::lost || answer.fate == Fate::damaged) {
-    reason.cause = answer.fate == Fate::damaged ? RepeatCause::damaged_between
-                   : answer.data                ? RepeatCause::response_lost_between
-                                                : RepeatCause::ack_lost_between;
+  if (answer.outcome == Outcome::lost || answer.outcome == Outcome::damaged) {
+    reason.cause = answer.outcome == Outcome::damaged ? RepeatCause::damaged_between
+                   : answer.data                      ? RepeatCause::response_lost_between
+                                                      : RepeatCause::ack_lost_between;
     return reason;
   }
   reason.cause = RepeatCause::answer_late;
-  if (answer.fate == Fate::arrived) {
+  if (answer.outcome == Outcome::arrived) {
     reason.evidence->point = open.request_direction;
     reason.evidence->packet = answer.arrival_number;
     reason.answered_ns = answer.arrival_ns - open.sent_ns;
@@ -197,18 +205,26 @@ std::optional<Reason> RepeatRuns::told_by(const Open& open, std::uint32_t reques
 }
 
 void RepeatRuns::answered(std::uint32_t flow, const Answer& answer) {
-  const std::uint32_t requests_of = sent_.flows[flow].partner[answers];
-  if (requests_of == SentFlow::none) return;
+  std::uint32_t requests_of = sent_.flows[flow].partner[answers];
+  if (requests_of == SentFlow::none) {
+    if (unpaired_ == 0) return;
+    requests_of = why_.partner_of(flow, answers);
+    if (requests_of == SentFlow::none) return;
+    if (std::exchange(sent_.flows[requests_of].unpaired, false)) --unpaired_;
+  }
   std::vector<std::uint32_t>& waiting = sent_.flows[requests_of].waiting;
   const std::vector<std::uint32_t> now = waiting;
   for (const std::uint32_t place : now) {
     Open& one = open_[place];
     if (!one.waits) continue;
-    if (const std::optional<Reason> reason = told_by(one, requests_of, answer)) {
+    if (const std::optional<RepeatReason> reason = told_by(one, requests_of, answer)) {
       settle(place, *reason);
       continue;
     }
-    if (answer.number != 0 && confirms(one, answer)) ++one.answers;
+    if (answer.number != 0 && confirms(one, answer)) {
+      one.again += answer.again || (one.own_response && one.answers != 0) ? 1U : 0U;
+      ++one.answers;
+    }
     // The responder has come to what was sent behind all repeats.
     const SentFlow& asked = sent_.flows[requests_of];
     if (asked.after_repeats && answer.psn.distance_from(*asked.after_repeats) >= 0)
@@ -217,21 +233,22 @@ void RepeatRuns::answered(std::uint32_t flow, const Answer& answer) {
 }
 
 /// What the answers tell that were given after the repeat had come. A responder that got both transmissions
-/// answers twice, and the second answer confirms nothing new (IBTA 9.7.5.1.4).
-Reason RepeatRuns::at_last(const Open& one) const {
-  Reason reason;
+/// answers twice, and the second answer confirms nothing new (IBTA 9.7.5.1.4). One that lacked it would have
+/// sent a NAK when others followed it; one that keeps these confirms nothing new until it has it.
+RepeatReason RepeatRuns::at_last(const Open& one) const {
+  RepeatReason reason;
   reason.waited_ns = one.run.waited_ns;
   reason.evidence = one.run.evidence;
   if (one.answers == 0) return reason;
-  const SentFlow& asked = sent_.flows[one.requests_of];
-  std::uint32_t again = one.answers - 1;
-  if (!one.own_response && asked.partner[requests] != SentFlow::none)
-    again = sent_.flows[asked.partner[requests]].answers_again - one.again_before;
-  reason.cause = again == 0 ? RepeatCause::lost_behind : RepeatCause::answer_late;
+  if (one.again == 0 && !one.followed) {
+    reason.cause = RepeatCause::lost_behind;
+  } else if (one.again != 0) {
+    reason.cause = RepeatCause::answer_late;
+  }
   return reason;
 }
 
-void RepeatRuns::settle(std::uint32_t place, const Reason& reason) {
+void RepeatRuns::settle(std::uint32_t place, const RepeatReason& reason) {
   Open& one = open_[place];
   std::erase(sent_.flows[one.requests_of].waiting, place);
   RepeatRun& run = one.run;
@@ -262,7 +279,7 @@ void RepeatRuns::finish(const std::optional<std::int64_t> (&ends_ns)[2], Compare
       const Open& one = open_[place];
       const std::optional<std::int64_t>& end = ends_ns[one.run.direction];
       const bool in_time = end && *end - one.run.time_ns > one.run.waited_ns.value_or(0);
-      Reason reason = at_last(one);
+      RepeatReason reason = at_last(one);
       if (one.answers == 0 && in_time) reason.cause = RepeatCause::lost_behind;
       settle(place, reason);
     }

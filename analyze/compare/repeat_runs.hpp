@@ -44,20 +44,22 @@ class RepeatRuns {
     std::int64_t arrived_ns = 0;           ///< at the second one
     std::optional<std::int64_t> again_ns;  ///< when the repeat arrived there
     unsigned request_direction = 0;
-    std::uint32_t answers = 0;       ///< given after that
-    std::uint32_t again_before = 0;  ///< SentFlow::answers_again before the repeat
+    std::uint32_t answers = 0;  ///< given after that
+    std::uint32_t again = 0;    ///< of them, those that confirm nothing new
+    bool followed = false;      ///< others came behind the transmission before
   };
   static constexpr std::size_t most_waiting = 256;  ///< of a flow
 
-  std::uint32_t open(const Passage& passage, const Slot* before, unsigned direction, const Reason& reason);
-  Reason reason_of_response(const Passage& passage, const Slot* before, unsigned direction);
+  std::uint32_t open(const Passage& passage, const Slot* before, unsigned direction,
+                     const RepeatReason& reason);
+  RepeatReason reason_of_response(const Passage& passage, const Slot* before, unsigned direction);
   void wait(std::uint32_t place, std::uint32_t requests_of, const Passage& passage, const Slot& before);
   void wait_with(std::uint32_t place, std::uint32_t request_run);
-  [[nodiscard]] std::optional<Reason> told_by(const Open& open, std::uint32_t requests_of,
-                                              const Answer& answer) const;
+  [[nodiscard]] std::optional<RepeatReason> told_by(const Open& open, std::uint32_t requests_of,
+                                                    const Answer& answer) const;
   [[nodiscard]] static bool confirms(const Open& one, const Answer& answer) noexcept;
-  [[nodiscard]] Reason at_last(const Open& one) const;
-  void settle(std::uint32_t place, const Reason& reason);
+  [[nodiscard]] RepeatReason at_last(const Open& one) const;
+  void settle(std::uint32_t place, const RepeatReason& reason);
   void close(std::uint32_t place);
 
   SentFlows& sent_;
@@ -65,6 +67,7 @@ class RepeatRuns {
   std::size_t limit_;
   std::vector<Open> open_;
   std::vector<std::uint32_t> free_;
+  std::uint64_t unpaired_ = 0;  ///< flows with SentFlow::unpaired
   std::vector<RepeatRun> list_;
   std::uint64_t omitted_ = 0;
   RepeatCauses counts_[2];

@@ -131,6 +131,9 @@ void Comparison::finish_times() {
 
 void Comparison::finish_pairs() {
   result_.black_holes = find_black_holes(book_.pairs());
+  const std::vector<AddressPair>& pairs = book_.pairs();
+  result_.order_known = std::any_of(
+      pairs.begin(), pairs.end(), [](const AddressPair& pair) { return pair.matched != 0 && !pair.either; });
   auto hole = result_.black_holes.cbegin();  // in the order of the pairs
   for (const AddressPair& pair : book_.pairs()) {
     const bool black = hole != result_.black_holes.cend() && hole->src == pair.src && hole->dst == pair.dst;

@@ -64,17 +64,24 @@ bool is_read(std::uint8_t opcode) noexcept {
 }
 
 /// Remembers an answer for the repeats that come.
-const Answer& note_answer(SentFlow& flow, const Passage& passage, bool data) {
+const Answer& note_answer(SentFlow& flow, const Passage& passage, bool data, bool again) {
   std::vector<Answer>& answers = flow.answers;
-  Answer answer{Psn(passage.psn),  passage.answer, passage.fate,    data,
-                passage.opcode,    passage.number, passage.time_ns, passage.arrival_number,
-                passage.arrival_ns};
+  const Answer answer{.psn = Psn(passage.psn),
+                      .kind = passage.answer,
+                      .outcome = passage.outcome,
+                      .data = data,
+                      .again = again,
+                      .opcode = passage.opcode,
+                      .number = passage.number,
+                      .time_ns = passage.time_ns,
+                      .arrival_number = passage.arrival_number,
+                      .arrival_ns = passage.arrival_ns};
   if (passage.arrived() && (!flow.heard || answer.psn.distance_from(*flow.heard) > 0)) {
     flow.heard = answer.psn;
     flow.heard_ns = answer.arrival_ns;
   }
   // Responses come in rows and have their own places among the packets; the last one is enough.
-  if (data && !answers.empty() && answers.back().data && answers.back().fate == answer.fate) {
+  if (data && !answers.empty() && answers.back().data && answers.back().outcome == answer.outcome) {
     answers.back() = answer;
     return answers.back();
   }
@@ -101,13 +108,13 @@ struct SentBefore::Impl {
 
   /// `arrivals` ascends in both numbers: packets that were not overtaken by later ones.
   void order(SentFlow& flow, const Passage& passage, CompareDirection& direction) {
-    std::vector<Arrival>& arrivals = flow.arrivals;
+    std::vector<PassedSecond>& arrivals = flow.arrivals;
     // Nearly always at the end, since packets come in the order of the first point.
     auto place = arrivals.end();
     while (place != arrivals.begin() && (place - 1)->first_number > passage.number) --place;
     const std::uint32_t psn_space = SlotTable::key_of(
         dissect::opcode_info(passage.opcode).request ? requests : answers, Psn(passage.psn));
-    const auto is_late = [&](const Arrival& late, std::int64_t overtaker_ns) {
+    const auto is_late = [&](const PassedSecond& late, std::int64_t overtaker_ns) {
       direction.late.add(late.first_number, late.time_ns);
       direction.most_late_ns = std::max(direction.most_late_ns, late.time_ns - overtaker_ns);
       if (!flow.reorders && reordered < most_reordered) {
@@ -123,8 +130,8 @@ struct SentBefore::Impl {
       known.push_back({Psn(late.psn_space), late.first_number, late.time_ns, late.opcode});
       if (slot != nullptr && slot->number == late.first_number) slot->overtaken = true;
     };
-    const Arrival arrival{passage.arrival_number, passage.arrival_ns, passage.number, psn_space,
-                          passage.opcode};
+    const PassedSecond arrival{passage.arrival_number, passage.arrival_ns, passage.number, psn_space,
+                               passage.opcode};
     if (place != arrivals.end() && place->number < passage.arrival_number) {
       is_late(arrival, place->time_ns);
       return;
@@ -176,7 +183,7 @@ struct SentBefore::Impl {
             .number = passage.number,
             .time_ns = passage.time_ns,
             .arrival_ns = passage.arrival_ns,
-            .fate = passage.fate,
+            .outcome = passage.outcome,
             .cause = cause.value_or(RepeatCause::unknown),
             .repeat = cause.has_value(),
             .any_arrived = passage.arrived() || arrived_before,
@@ -292,7 +299,7 @@ void SentBefore::sent(const Passage& passage, std::optional<std::uint32_t> lost_
                       CompareResult& result) {
   SentFlow& flow = impl_->flows[passage.flow];
   const dissect::OpcodeInfo& info = dissect::opcode_info(passage.opcode);
-  const bool shown_at_both = passage.fate == Fate::arrived || passage.fate == Fate::damaged;
+  const bool shown_at_both = passage.outcome == Outcome::arrived || passage.outcome == Outcome::damaged;
   if (passage.shown_first && shown_at_both) impl_->order(flow, passage, result.directions[direction]);
   if (is_sequenced(info)) {
     const Space space = info.request ? requests : answers;
@@ -302,9 +309,8 @@ void SentBefore::sent(const Passage& passage, std::optional<std::uint32_t> lost_
   impl_->acknowledges(flow, passage, lost_place, result.lost, result.directions[direction]);
   // A NAK acknowledges the PSNs before its own.
   const bool confirms = passage.answer == AnswerKind::acknowledge;
-  if (!flow.confirmed.add(Psn(passage.psn) + (confirms ? 0U : Psn::modulus - 1U)) && confirms)
-    ++flow.answers_again;
-  impl_->runs.answered(passage.flow, note_answer(flow, passage, !is_acknowledge(info)));
+  const bool fresh = flow.confirmed.add(Psn(passage.psn) + (confirms ? 0U : Psn::modulus - 1U));
+  impl_->runs.answered(passage.flow, note_answer(flow, passage, !is_acknowledge(info), confirms && !fresh));
 }
 
 void SentBefore::finish_repeats(const std::optional<std::int64_t> (&ends_ns)[2], CompareResult& result) {

@@ -17,7 +17,7 @@ namespace roce::analyze {
 enum Space : unsigned { requests, answers, spaces };
 
 /// What became of a packet between the points.
-enum class Fate : std::uint8_t {
+enum class Outcome : std::uint8_t {
   arrived,
   lost,
   damaged,
@@ -34,14 +34,14 @@ struct Passage {
   std::uint32_t psn = 0;
   AnswerKind answer = AnswerKind::other;  ///< of a response; `other` too where the AETH was not captured
   bool shown_first = true;                ///< false: the capture at the first point missed it
-  Fate fate = Fate::arrived;
+  Outcome outcome = Outcome::arrived;
   std::uint64_t number = 0;  ///< frame number at the first point
   std::int64_t time_ns = 0;  ///< by its clock
   // At the second point, where it was shown:
   std::uint64_t arrival_number = 0;
   std::int64_t arrival_ns = 0;
 
-  [[nodiscard]] bool arrived() const noexcept { return fate == Fate::arrived; }
+  [[nodiscard]] bool arrived() const noexcept { return outcome == Outcome::arrived; }
 };
 
 /// The last transmission of a PSN. A direct-mapped cache: a PSN with the same slot replaces it.
@@ -54,14 +54,16 @@ struct Slot {
   std::uint64_t number = 0;     ///< frame number at the first point; 0: its capture missed it
   std::int64_t time_ns = 0;     ///< there
   std::int64_t arrival_ns = 0;  ///< at the second point, if it arrived
-  Fate fate = Fate::arrived;
+  Outcome outcome = Outcome::arrived;
   RepeatCause cause = RepeatCause::unknown;  ///< of a repeat
   bool repeat = false;
   bool any_arrived = false;  ///< it or an earlier transmission arrived
   bool overtaken = false;    ///< between the points, by a packet sent after it
   std::uint8_t opcode = 0;
 
-  [[nodiscard]] bool stayed_between() const noexcept { return fate == Fate::lost || fate == Fate::damaged; }
+  [[nodiscard]] bool stayed_between() const noexcept {
+    return outcome == Outcome::lost || outcome == Outcome::damaged;
+  }
 };
 
 class SlotTable {
@@ -109,8 +111,9 @@ struct Sequence : Range {
 struct Answer {
   dissect::Psn psn;
   AnswerKind kind = AnswerKind::other;
-  Fate fate = Fate::arrived;
-  bool data = false;  ///< a response with a PSN of its own
+  Outcome outcome = Outcome::arrived;
+  bool data = false;   ///< a response with a PSN of its own
+  bool again = false;  ///< an acknowledgement that confirms nothing new
   std::uint8_t opcode = 0;
   std::uint64_t number = 0;          ///< frame number at the point near the responder; 0: missed there
   std::int64_t time_ns = 0;          ///< there
@@ -119,7 +122,7 @@ struct Answer {
 };
 
 /// A packet after which others passed the second point; `number` is in that file.
-struct Arrival {
+struct PassedSecond {
   std::uint64_t number = 0;
   std::int64_t time_ns = 0;
   std::uint64_t first_number = 0;  ///< at the first point
@@ -147,7 +150,7 @@ struct SentFlow {
   Range confirmed;  ///< requests of the other direction that its responses acknowledge
   std::optional<dissect::Psn> delivered[spaces];  ///< see SentBefore::Impl::delivered()
   bool delivered_known[spaces]{};
-  std::vector<Arrival> arrivals;                 ///< ascending
+  std::vector<PassedSecond> arrivals;            ///< ascending
   bool reorders = false;                         ///< more arrivals are kept
   std::vector<std::uint32_t> open_acknowledges;  ///< lost ACKs not covered yet; indices in the list
   std::vector<Answer> answers;                   ///< the last of its acknowledgements and responses
@@ -155,7 +158,7 @@ struct SentFlow {
   std::int64_t heard_ns = 0;                     ///< when, by the clock of the point near the requester
   std::optional<std::int64_t> reaction_ns;       ///< least time from a NAK to a repeat, at the first point
   std::vector<LateArrival> late[spaces];         ///< the last ones
-  std::uint32_t answers_again = 0;               ///< acknowledgements that confirm nothing new
+  bool unpaired = false;                         ///< repeats wait for an answer, and its partner is not known
   std::optional<dissect::Psn> after_repeats;     ///< the first new request behind all repeats
   std::vector<std::uint32_t> waiting;            ///< runs whose cause the next answers tell; in RepeatRuns
 };

@@ -19,14 +19,21 @@ RepeatRun::Evidence evidence_of(const Slot& slot, unsigned direction) noexcept {
 
 /// As its sender's point shows it, or where only the other one does.
 RepeatRun::Evidence evidence_of(const Answer& answer, unsigned request_direction) noexcept {
-  const bool there = answer.fate == Fate::arrived;
+  const bool there = answer.outcome == Outcome::arrived;
   return {there ? request_direction : 1 - request_direction, there ? answer.arrival_number : answer.number,
           answer.opcode, answer.psn.value()};
 }
 
-RepeatCause cause_of(Fate fate, RepeatCause if_lost) noexcept {
-  if (fate == Fate::lost) return if_lost;
-  return fate == Fate::damaged ? RepeatCause::damaged_between : RepeatCause::unknown;
+RepeatCause cause_of(Outcome outcome, RepeatCause if_lost) noexcept {
+  if (outcome == Outcome::lost) return if_lost;
+  return outcome == Outcome::damaged ? RepeatCause::damaged_between : RepeatCause::unknown;
+}
+
+/// Whether something is known to have happened between the points.
+bool is_between(RepeatCause cause) noexcept {
+  return cause == RepeatCause::lost_between || cause == RepeatCause::damaged_between ||
+         cause == RepeatCause::overtaken_between || cause == RepeatCause::ack_lost_between ||
+         cause == RepeatCause::nak_lost_between || cause == RepeatCause::response_lost_between;
 }
 
 }  // namespace
@@ -96,21 +103,22 @@ bool WhyRepeated::never_shown(std::uint32_t flow, unsigned space, Psn psn) const
   return false;
 }
 
-Reason WhyRepeated::of_nak(std::uint32_t flow, const Answer& nak, unsigned direction) const {
+RepeatReason WhyRepeated::of_nak(std::uint32_t flow, const Answer& nak, unsigned direction) const {
   const Slot* named = sent_.slots.find(flow, requests, nak.psn);
-  Reason reason;
+  RepeatReason reason;
   if (named == nullptr) {
     if (never_shown(flow, requests, nak.psn)) reason.cause = RepeatCause::lost_before;
     return reason;
   }
-  const bool came_behind = named->fate == Fate::arrived && nak.number != 0 && named->arrival_ns > nak.time_ns;
+  const bool came_behind =
+      named->outcome == Outcome::arrived && nak.number != 0 && named->arrival_ns > nak.time_ns;
   if (came_behind && named->repeat) {
     reason.cause = named->cause;  // it was under way again: the same NAK once more
     return reason;
   }
   reason.evidence = evidence_of(*named, direction);
-  if (named->fate != Fate::arrived) {
-    reason.cause = cause_of(named->fate, RepeatCause::lost_between);
+  if (named->outcome != Outcome::arrived) {
+    reason.cause = cause_of(named->outcome, RepeatCause::lost_between);
     return reason;
   }
   reason.cause = came_behind || named->overtaken ? RepeatCause::overtaken_between : RepeatCause::lost_behind;
@@ -152,7 +160,8 @@ const LateArrival* WhyRepeated::late_beside(std::uint32_t flow, Space space, con
     const bool before = late.time_ns < slot.arrival_ns;
     const bool from_ahead = late.psn.distance_from(psn) > 0;
     if (late.time_ns > until_ns || before != from_ahead) continue;
-    if (!before || (ahead != nullptr && late.time_ns >= ahead->arrival_ns)) return &late;
+    // A repeat of the one ahead tells nothing of when it first came.
+    if (!before || (ahead != nullptr && (ahead->repeat || late.time_ns >= ahead->arrival_ns))) return &late;
   }
   return nullptr;
 }
@@ -162,11 +171,12 @@ const LateArrival* WhyRepeated::late_beside(std::uint32_t flow, Space space, con
 bool WhyRepeated::concerns(const Question& q, const Answer& answer) {
   if (q.before == nullptr || q.before->number == 0) return true;
   // What came within the reaction time was not heard of yet when that was sent.
-  if (answer.fate == Fate::arrived) return answer.arrival_ns > q.before->time_ns - q.sender_reaction_ns;
-  return q.before->fate != Fate::arrived || answer.number == 0 || answer.time_ns >= q.before->arrival_ns;
+  if (answer.outcome == Outcome::arrived) return answer.arrival_ns > q.before->time_ns - q.sender_reaction_ns;
+  return q.before->outcome != Outcome::arrived || answer.number == 0 ||
+         answer.time_ns >= q.before->arrival_ns;
 }
 
-std::optional<Reason> WhyRepeated::by_naks(const Question& q) {
+std::optional<RepeatReason> WhyRepeated::by_naks(const Question& q) {
   const Answer *nak = nullptr, *lost = nullptr, *not_ready = nullptr;
   SentFlow& flow = sent_.flows[q.flow];
   const Range& sent = flow.sequence[requests];
@@ -176,11 +186,11 @@ std::optional<Reason> WhyRepeated::by_naks(const Question& q) {
     if (!concerns(q, answer)) continue;
     if (answer.kind == AnswerKind::receiver_not_ready && answer.psn == q.psn) not_ready = &answer;
     // Where one NAK followed another, the sender went back to the first one's.
-    const Answer*& one = answer.fate == Fate::arrived ? nak : lost;
+    const Answer*& one = answer.outcome == Outcome::arrived ? nak : lost;
     if (one == nullptr || answer.psn.distance_from(one->psn) <= 0) one = &answer;
   }
   if (nak == nullptr && lost == nullptr) return std::nullopt;
-  Reason reason;
+  RepeatReason reason;
   if (not_ready != nullptr && nak != nullptr) {
     reason.cause = RepeatCause::receiver_not_ready;
     reason.evidence = evidence_of(*not_ready, q.direction);
@@ -193,41 +203,44 @@ std::optional<Reason> WhyRepeated::by_naks(const Question& q) {
   reason.nak_lost = true;
   reason.waited_ns = q.waited_ns;
   if (reason.cause == RepeatCause::lost_behind || not_ready != nullptr) {
-    reason.cause = cause_of(lost->fate, RepeatCause::nak_lost_between);
+    reason.cause = cause_of(lost->outcome, RepeatCause::nak_lost_between);
     reason.evidence = evidence_of(*lost, q.direction);
   }
   return reason;
 }
 
 /// Of a READ or ATOMIC: the first of its responses that its requester cannot have had in time and in order.
-std::optional<Reason> WhyRepeated::by_responses(const Question& q) const {
-  Reason reason;
+std::optional<RepeatReason> WhyRepeated::by_responses(const Question& q) const {
+  RepeatReason reason;
   const Slot* first = nullptr;
   for (std::uint32_t i = 0; i < most_looked_at; ++i) {
     const Psn psn = q.psn + i;
     if (i != 0 && sent_.slots.find(q.flow, requests, psn) != nullptr) break;  // the next request
     const Slot* slot = sent_.slots.find(q.back, answers, psn);
     if (slot == nullptr) break;
-    if (q.before != nullptr && q.before->fate == Fate::arrived && slot->number != 0 &&
+    if (q.before != nullptr && q.before->outcome == Outcome::arrived && slot->number != 0 &&
         slot->time_ns < q.before->arrival_ns)
       break;  // to another transmission of the request
     if (first == nullptr) first = slot;
-    if (slot->fate == Fate::arrived && !slot->overtaken && slot->arrival_ns <= q.time_ns - q.reaction_ns)
+    if (slot->outcome == Outcome::arrived && !slot->overtaken &&
+        slot->arrival_ns <= q.time_ns - q.reaction_ns)
       continue;
     reason.evidence = evidence_of(*slot, 1 - q.direction);
-    if (slot->fate != Fate::arrived) {
-      reason.cause = cause_of(slot->fate, RepeatCause::response_lost_between);
+    if (slot->outcome != Outcome::arrived) {
+      reason.cause = cause_of(slot->outcome, RepeatCause::response_lost_between);
     } else if (slot->overtaken) {
       reason.cause = RepeatCause::overtaken_between;
     } else {
       reason.cause = RepeatCause::answer_late;
       reason.waited_ns = q.waited_ns;
+      reason.passed = slot->arrival_ns <= q.time_ns;
       if (q.before != nullptr) reason.answered_ns = slot->arrival_ns - q.before->time_ns;
     }
     return reason;
   }
   if (first == nullptr) return std::nullopt;
   reason.cause = RepeatCause::answer_passed;
+  reason.passed = true;
   reason.evidence = evidence_of(*first, 1 - q.direction);
   if (const LateArrival* late = late_beside(q.back, answers, *first, q.time_ns)) {
     reason.cause = RepeatCause::overtaken_between;
@@ -237,25 +250,26 @@ std::optional<Reason> WhyRepeated::by_responses(const Question& q) const {
   return reason;
 }
 
-std::optional<Reason> WhyRepeated::by_acknowledges(const Question& q) const {
+std::optional<RepeatReason> WhyRepeated::by_acknowledges(const Question& q) const {
   const Answer *arrived = nullptr, *lost = nullptr;
   bool untold = false;
   for (const Answer& answer : q.answers->answers) {
     const bool confirms = answer.data || answer.kind == AnswerKind::acknowledge;
     if (answer.psn.distance_from(q.psn) < 0 || !concerns(q, answer)) continue;
-    if (answer.fate == Fate::unknown || (!confirms && answer.kind == AnswerKind::other)) {
+    if (answer.outcome == Outcome::unknown || (!confirms && answer.kind == AnswerKind::other)) {
       untold = true;
-    } else if (confirms && answer.fate == Fate::arrived) {
+    } else if (confirms && answer.outcome == Outcome::arrived) {
       if (arrived == nullptr || answer.arrival_ns < arrived->arrival_ns) arrived = &answer;
     } else if (confirms) {
       lost = &answer;
     }
   }
-  Reason reason;
+  RepeatReason reason;
   reason.waited_ns = q.waited_ns;
   if (arrived != nullptr) {
     const bool late = arrived->arrival_ns > q.time_ns - q.reaction_ns;
     reason.cause = late ? RepeatCause::answer_late : RepeatCause::answer_passed;
+    reason.passed = arrived->arrival_ns <= q.time_ns;
     reason.evidence = evidence_of(*arrived, q.direction);
     if (late && q.before != nullptr && arrived->arrival_ns > q.before->time_ns)
       reason.answered_ns = arrived->arrival_ns - q.before->time_ns;
@@ -263,28 +277,41 @@ std::optional<Reason> WhyRepeated::by_acknowledges(const Question& q) const {
   }
   if (untold) return reason;
   if (lost == nullptr) return std::nullopt;
-  reason.cause = cause_of(lost->fate, RepeatCause::ack_lost_between);
+  reason.cause = cause_of(lost->outcome, RepeatCause::ack_lost_between);
   reason.evidence = evidence_of(*lost, q.direction);
   return reason;
 }
 
-/// A sender whose timer ends goes back to the oldest packet that is not acknowledged, whichever was lost.
-std::optional<Reason> WhyRepeated::by_later_requests(const Question& q) const {
-  const Range& sent = sent_.flows[q.flow].sequence[requests];
-  const std::int32_t count = std::min<std::int32_t>(sent.highest.distance_from(q.psn), most_looked_at);
+/// A sender goes back to the oldest packet that it knows of no answer to, whichever was lost behind it.
+std::optional<RepeatReason> WhyRepeated::by_later_requests(const Question& q) const {
+  // The responses to the last READ go on behind it.
+  std::int32_t count = sent_.flows[q.flow].sequence[requests].highest.distance_from(q.psn);
+  if (q.answers != nullptr && q.answers->sequence[answers].any)
+    count = std::max(count, q.answers->sequence[answers].highest.distance_from(q.psn));
+  count = std::min<std::int32_t>(count, most_looked_at);
   for (std::int32_t i = 1; i <= count; ++i) {
-    const Slot* slot = sent_.slots.find(q.flow, requests, q.psn + static_cast<std::uint32_t>(i));
-    if (slot == nullptr || !slot->stayed_between()) continue;
-    Reason reason;
-    reason.cause = cause_of(slot->fate, RepeatCause::lost_between);
-    reason.evidence = evidence_of(*slot, q.direction);
+    const Psn psn = q.psn + static_cast<std::uint32_t>(i);
+    RepeatReason reason;
+    const Slot* slot = sent_.slots.find(q.flow, requests, psn);
+    const Slot* answer = q.back == SentFlow::none ? nullptr : sent_.slots.find(q.back, answers, psn);
+    if (slot != nullptr && slot->stayed_between()) {
+      reason.cause = cause_of(slot->outcome, RepeatCause::lost_between);
+      reason.evidence = evidence_of(*slot, q.direction);
+    } else if (answer != nullptr && q.before != nullptr && answer->time_ns > q.before->arrival_ns &&
+               (answer->stayed_between() || answer->overtaken)) {
+      reason.cause = answer->overtaken ? RepeatCause::overtaken_between
+                                       : cause_of(answer->outcome, RepeatCause::response_lost_between);
+      reason.evidence = evidence_of(*answer, 1 - q.direction);
+    } else {
+      continue;
+    }
     reason.waited_ns = q.waited_ns;
     return reason;
   }
   return std::nullopt;
 }
 
-Reason WhyRepeated::of_request(const Passage& passage, const Slot* before, unsigned direction) {
+RepeatReason WhyRepeated::of_request(const Passage& passage, const Slot* before, unsigned direction) {
   SentFlow& flow = sent_.flows[passage.flow];
   Question q;
   q.flow = passage.flow;
@@ -304,14 +331,14 @@ Reason WhyRepeated::of_request(const Passage& passage, const Slot* before, unsig
     q.sender_reaction_ns = flow.reaction_ns.value_or(0);
     q.reaction_ns = flow.reaction_ns.value_or(q.waited_ns / part);
   }
-  Reason reason;
+  RepeatReason reason;
   const bool own_response = has_own_response(passage.opcode);
   if (before == nullptr && !(own_response && q.answers != nullptr)) {
     if (never_shown(passage.flow, requests, q.psn)) reason.cause = RepeatCause::lost_before;
-  } else if (before != nullptr && before->fate == Fate::unknown) {
+  } else if (before != nullptr && before->outcome == Outcome::unknown) {
     reason.cause = RepeatCause::unknown;
   } else {
-    std::optional<Reason> found;
+    std::optional<RepeatReason> found;
     if (q.answers != nullptr) {
       found = by_naks(q);
       if (!found) found = own_response ? by_responses(q) : by_acknowledges(q);
@@ -324,10 +351,17 @@ Reason WhyRepeated::of_request(const Passage& passage, const Slot* before, unsig
          found->cause == RepeatCause::response_lost_between || found->cause == RepeatCause::answer_late ||
          found->cause == RepeatCause::answer_passed || found->cause == RepeatCause::receiver_not_ready);
     if (stayed && !answered) {
-      reason.cause = cause_of(before->fate, RepeatCause::lost_between);
+      reason.cause = cause_of(before->outcome, RepeatCause::lost_between);
       reason.evidence = evidence_of(*before, direction);
       reason.nak_lost = found && found->nak_lost;
       if (!found || found->nak_lost) reason.waited_ns = q.waited_ns;
+    } else if (found && (found->passed ||
+                         (found->cause == RepeatCause::answer_late && before != nullptr && before->repeat))) {
+      const auto later = by_later_requests(q);
+      reason = later.value_or(*found);
+      // Once more for the same: what was lost then has been sent again since, and hides it.
+      if (!later && before != nullptr && before->repeat && is_between(before->cause))
+        reason.cause = before->cause;
     } else if (found) {
       reason = *found;
     } else if (before == nullptr) {
@@ -337,7 +371,7 @@ Reason WhyRepeated::of_request(const Passage& passage, const Slot* before, unsig
     } else {
       reason.waited_ns = q.waited_ns;
       reason.evidence = evidence_of(*before, direction);
-      reason.settled = q.answers == nullptr;
+      reason.settled = false;
     }
   }
   return reason;
@@ -351,15 +385,15 @@ const Slot* WhyRepeated::request_of(std::uint32_t flow, Psn psn) const {
   return nullptr;
 }
 
-Reason WhyRepeated::of_response(const Passage& passage, const Slot* before, unsigned direction) const {
-  Reason reason;
+RepeatReason WhyRepeated::of_response(const Passage& passage, const Slot* before, unsigned direction) const {
+  RepeatReason reason;
   if (before == nullptr) {
     if (never_shown(passage.flow, answers, Psn(passage.psn))) reason.cause = RepeatCause::lost_before;
     return reason;
   }
   reason.evidence = evidence_of(*before, direction);
-  if (before->fate != Fate::arrived) {
-    reason.cause = cause_of(before->fate, RepeatCause::response_lost_between);
+  if (before->outcome != Outcome::arrived) {
+    reason.cause = cause_of(before->outcome, RepeatCause::response_lost_between);
   } else {
     reason.cause = before->overtaken ? RepeatCause::overtaken_between : RepeatCause::lost_behind;
   }

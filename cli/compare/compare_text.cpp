@@ -97,7 +97,7 @@ void write_repeats(Page& page, const CompareResult& result, std::size_t top) {
                    fmt::format("0x{:06x}", run.key.dst_qp), std::string(dissect::opcode_name(run.opcode)),
                    std::to_string(run.psn),
                    analyze::repeat_cause_text(run.cause, run.direction) + (run.nak_lost ? ", NAK lost" : ""),
-                   analyze::evidence_text(run), time(run.waited_ns), time(run.answered_ns)});
+                   analyze::shown_by_text(run), time(run.waited_ns), time(run.answered_ns)});
   }
   page.block(table.render(page.width(), 0));
 }

@@ -159,10 +159,47 @@ void add_marks(CLI::App& app, MarkOptions& m) {
   app.add_option("--link-gigabits", m.link_gigabits, "for the length of pauses");
 }
 
+// A second capture, at one end of each connection; its packets are sorted by time at last.
+class SecondCapture {
+ public:
+  SecondCapture(const std::string& path, End at, const FaultOptions& options)
+      : path_(path), at_(at), options_(options), frames_(options) {}
+
+  void passed(End end, const Packet& packet, const Endpoints& endpoints, Time time) {
+    if (path_.empty() || end != at_ || time < options_.skip) {
+      return;
+    }
+    const auto bytes = frames_.make(packet, endpoints, false).bytes;
+    passed_.emplace(time, std::vector<std::uint8_t>(bytes.begin(), bytes.end()));
+  }
+  void close() {
+    if (path_.empty()) {
+      return;
+    }
+    CaptureFile file(path_, FileFormat::pcap);
+    for (const auto& [time, bytes] : passed_) {
+      const std::size_t captured =
+          options_.snap == 0 ? bytes.size() : std::min<std::size_t>(bytes.size(), options_.snap);
+      file.write(options_.start_time + time, std::span(bytes).first(captured),
+                 static_cast<std::uint32_t>(bytes.size()), 0);
+    }
+    file.close();
+  }
+
+ private:
+  std::string path_;
+  End at_;
+  const FaultOptions& options_;
+  FaultFrames frames_;
+  std::multimap<Time, std::vector<std::uint8_t>> passed_;
+};
+
 class Writer final : public SimulatorSink {
  public:
-  Writer(const FaultOptions& options, const std::string& path, FileFormat format, const std::string& truth)
+  Writer(const FaultOptions& options, const std::string& path, FileFormat format, const std::string& truth,
+         const std::string& second, End second_at)
       : options_(options),
+        second_(second, second_at, options),
         frames_(options),
         file_(path, format, FaultFrames::interfaces(options)),
         stamped_(options, file_),
@@ -198,6 +235,9 @@ class Writer final : public SimulatorSink {
     }
   }
   void connection(const ConnectionTruth& truth) override { truth_.connection(truth); }
+  void passed_end(End end, const Packet& packet, const Endpoints& endpoints, Time time) override {
+    second_.passed(end, packet, endpoints, time);
+  }
   void close(const SimulatorTotals& totals) {
     stamped_.finish();
     tell_frames();
@@ -210,6 +250,7 @@ class Writer final : public SimulatorSink {
     truth_.totals(totals);
     truth_.close();
     file_.close();
+    second_.close();
   }
 
  private:
@@ -250,6 +291,7 @@ class Writer final : public SimulatorSink {
   }
 
   const FaultOptions& options_;
+  SecondCapture second_;
   FaultFrames frames_;
   CaptureFile file_;
   StampedFile stamped_;
@@ -282,6 +324,8 @@ int main(int argc, char** argv) {
   FaultOptions options;
   std::string output;
   std::string truth;
+  std::string second;
+  End second_at = End::b;
   std::string preset = preset_of(argc, argv);
   FileFormat format = FileFormat::pcap;
   if (!apply_preset(preset, options)) {
@@ -297,6 +341,9 @@ int main(int argc, char** argv) {
   app.add_option("FILE", output, "the capture; - is standard output")->required();
   app.add_option("--truth", truth, "JSON lines: what really happened (fault_truth_file.hpp)");
   app.add_option("--faults", preset, "a preset; options for single rates go over it");
+  app.add_option("--second", second, "a second capture of the same traffic; pcap");
+  add_choice(app, "--second-at", second_at, {{"a", End::a}, {"b", End::b}},
+             "the end where it is made: a or b");
   add_choice(app, "--format", format, {{"pcap", FileFormat::pcap}, {"pcapng", FileFormat::pcapng}},
              "pcap or pcapng");
   add_traffic(app, options);
@@ -315,7 +362,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
-    Writer writer(options, output, format, truth);
+    Writer writer(options, output, format, truth, second, second_at);
     Simulator simulator(options, writer);
     simulator.run();
     writer.close(simulator.totals());

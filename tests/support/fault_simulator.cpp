@@ -249,6 +249,7 @@ void Simulator::send(Packet packet) {
   ++totals_.sent;
   packet.sequence = ++spaces_[packet.space].sequence[is_response(packet.kind) ? 1 : 0];
   number_ip(packet);
+  sink_.passed_end(sender_of(packet), packet, connections_[packet.space / 2].endpoints, now);
   half_link(packet, false);
 }
 
@@ -320,15 +321,20 @@ void Simulator::half_link(const Packet& packet, bool behind_capture) {
   }
   const Happening happening = behind_capture ? Happening::at_receiver : Happening::at_capture;
   Packet first = packet;
+  const auto pass = [&](Time time) {
+    if (behind_capture)
+      sink_.passed_end(other(sender_of(packet)), packet, connections_[packet.space / 2].endpoints, time);
+    schedule(time, happening, keep(first));
+  };
   if (victim && !twin && random.chance(behind_capture ? rates.duplicate_after : rates.duplicate_before)) {
     ++(behind_capture ? totals_.doubled_after : totals_.doubled_before);
     if (!behind_capture) {
       first.twin = ++last_twin_;
       twins_.emplace(first.twin, Twins{});
     }
-    schedule(arrival + random.below(2 * options.latency_a + 1), happening, keep(first));
+    pass(arrival + random.below(2 * options.latency_a + 1));
   }
-  schedule(arrival, happening, keep(first));
+  pass(arrival);
 }
 
 bool Simulator::in_scope(End sender) const {

@@ -57,6 +57,8 @@ class SimulatorSink : public TruthSink {
   virtual void captured_cm(CmMessage message, std::uint32_t connection, const Endpoints& endpoints,
                            Time time) = 0;
   virtual void connection(const ConnectionTruth& truth) = 0;
+  // What leaves or reaches that end of a connection, in no order: what a second capture there would show.
+  virtual void passed_end(End, const Packet&, const Endpoints&, Time) {}
 };
 
 class Simulator final : private World {
