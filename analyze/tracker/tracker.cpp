@@ -56,6 +56,9 @@ inline void Tracker::Impl::note_frame(FlowState& state, const PacketBrief& recor
                                                               FlowState& state, Verdict& verdict) {
   PsnSpace* const space = state.spaces[of_responder(packet.common) ? 1 : 0];
   if (space == nullptr) return false;
+  // The first ICRC that is right tells of its sender too: note_icrc().
+  if (!state.icrc_matched && packet.icrc == static_cast<std::uint8_t>(dissect::CrcStatus::match))
+    return false;
   switch (static_cast<CommonPacket>(packet.common)) {
     case CommonPacket::request:
       return space->next_request(packet, number, tracks[state.connection].result, shared, verdict);
@@ -80,7 +83,6 @@ template <bool Tell>
   // A common packet has a time, which is not before 1970.
   shared.last_time_ns = std::max(shared.last_time_ns, packet.time_ns);
   shared.any_time = true;
-  if (packet.icrc == static_cast<std::uint8_t>(dissect::CrcStatus::match)) state.icrc_matched = true;
   Series::Bucket& bucket = shared.series.at(packet.time_ns);
   ++bucket.packets;
   bucket.bytes += packet.wire;
