@@ -241,6 +241,21 @@ void Tracker::Impl::lose_between(Track& track, unsigned side, const Sighting& lo
   }
 }
 
+/// Whether a packet may have been lost between two points: an episode may tell of it as well.
+bool Tracker::Impl::may_be_lost_between(Track& track) const {
+  CaptureViews& views = *track.views;
+  bool lost = false;
+  for (unsigned side = 0; side < 2; ++side) {
+    views.passed[side].for_each([&](const Sighting& here) {
+      for (unsigned at = 0; !lost && at < views.points.size(); ++at) {
+        const bool unseen = !views.is_followed(side, at) && (here.seen_at >> at & 1U) == 0;
+        lost = unseen && views.points[at].crossed[side].within(here.frame);
+      }
+    });
+  }
+  return lost;
+}
+
 /// A followed packet will not be seen elsewhere any more.
 void Tracker::Impl::judge_passed(Track& track, unsigned side, const Sighting& here) {
   if (here.copy || still_waits(track, here.frame)) return;  // what it is a copy of is judged

@@ -385,6 +385,7 @@ struct Tracker::Impl {
                  std::int64_t there_ns);
   void settle_late(Track& track);
   void lose_between(Track& track, unsigned side, const Sighting& lost);
+  [[nodiscard]] bool may_be_lost_between(Track& track) const;
   void judge_passed(Track& track, unsigned side, const Sighting& here);
   void judge_waiting(Track& track, unsigned side, const Sighting& there);
   void hand_over(std::uint32_t connection, std::size_t at_least);

@@ -296,7 +296,8 @@ void Tracker::Impl::hand_over(std::uint32_t connection, std::size_t at_least) {
   for (auto& unfollowed : views.unfollowed) std::erase_if(unfollowed, goes_on_with);
   for (unsigned side = 0; side < 2; ++side) count_unfollowed(track, side, UINT64_MAX);
   if (!goes_on_there || packets.empty()) return;
-  explain_episode(connection);  // only what is known by now is compared for the last time
+  // Only what is known by now is compared for the last time.
+  if (may_be_lost_between(track)) explain_episode(connection);
   judge_all(track);
   for (unsigned side = 0; side < 2; ++side) {
     if (views.points[at].shown[side]) views.followed[side] = static_cast<std::uint8_t>(1U << at);
