@@ -3,6 +3,7 @@
 
 #include <tsl/robin_map.h>
 
+#include <array>
 #include <cstring>
 #include <utility>
 #include <vector>
@@ -81,6 +82,15 @@ struct UnpairedFlows::Impl {
   PlaceLists by_port;
   PlaceLists by_favourite;
   tsl::robin_map<FlowKey, std::size_t, DirectionHash> requesters;
+  /// Of a source port: the two numbers seen first, which may be those of one connection between many hosts,
+  /// and how many flows go to others.
+  struct Port {
+    std::array<std::uint32_t, 2> qpns{};
+    unsigned known = 0;
+    std::uint64_t others = 0;
+  };
+  tsl::robin_map<std::uint16_t, Port> ports;
+  std::uint64_t flows = 0;
 };
 
 UnpairedFlows::UnpairedFlows() : impl_(std::make_unique<Impl>()) {}
@@ -99,6 +109,28 @@ void UnpairedFlows::remove(std::uint32_t place, const PacketRecord& record) {
   const std::uint64_t hash = pair_hash(record.key);
   impl_->by_addresses.remove(hash, place);
   if (record.has(PacketRecord::has_ports)) impl_->by_port.remove(mix(hash, record.udp_source), place);
+}
+
+void UnpairedFlows::note_port(const PacketRecord& record) {
+  if (!record.has(PacketRecord::has_ports)) return;
+  ++impl_->flows;
+  Impl::Port& port = impl_->ports[record.udp_source];
+  for (unsigned i = 0; i < port.known; ++i) {
+    if (port.qpns.at(i) == record.key.dst_qp) return;
+  }
+  if (port.known < port.qpns.size()) {
+    port.qpns.at(port.known++) = record.key.dst_qp;
+  } else {
+    ++port.others;
+  }
+}
+
+bool UnpairedFlows::on_shared_port(const PacketRecord& record) const {
+  const auto port = impl_->ports.find(record.udp_source);
+  // Both directions of this connection, and another one that has the port by chance; the more, the more
+  // flows. Numbers given in turn do not spread evenly over all ports, but none gets so large a part.
+  constexpr std::uint64_t few = 4, part = 256;
+  return port != impl_->ports.end() && port->second.others > few + impl_->flows / part;
 }
 
 std::span<const std::uint32_t> UnpairedFlows::between(const PacketRecord& record) const {

@@ -36,6 +36,12 @@ class UnpairedFlows {
   void add(std::uint32_t place, const PacketRecord& record);
   void remove(std::uint32_t place, const PacketRecord& record);
 
+  /// A flow is seen for the first time.
+  void note_port(const PacketRecord& record);
+  /// Whether so many flows to other queue pairs use its source port, between whatever hosts, that ports here
+  /// do not follow from the numbers: then some fit by chance.
+  [[nodiscard]] bool on_shared_port(const PacketRecord& record) const;
+
   /// Flows between the same two addresses, in either direction; the key may also gather others, so
   /// compare the addresses.
   [[nodiscard]] std::span<const std::uint32_t> between(const PacketRecord& record) const;

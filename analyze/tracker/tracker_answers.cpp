@@ -17,8 +17,11 @@ namespace {
 
 constexpr std::size_t candidates_of_flow = 16 * 1024;
 constexpr std::size_t candidates_of_all = 512 * 1024;
-constexpr std::int64_t looks_a_packet = 32;
+constexpr std::int64_t looks_a_packet = 256;
 constexpr std::int64_t most_looks = std::int64_t{1} << 22U;
+/// So many answers of a flow often tell: a search that is begun can be finished, rather than many that are
+/// not.
+constexpr std::int64_t looks_in_advance = 3;
 
 /// How often the true partner passes each test: losses, copies, stalls and captures that miss packets spoil
 /// some. How often another flow does, as long as there are few others to see it from: a flow that is ahead
@@ -145,6 +148,26 @@ void Tracker::Impl::note_request(std::uint32_t place, const PacketRecord& reques
   if (first && waiting->listed && !waiting->requests.empty()) unpaired.add_requester(waiting->first);
 }
 
+/// Whether the flow's answers can be looked at now. What the first ones will take is set aside.
+bool Tracker::Impl::may_look(Unpaired& waiting) {
+  if (waiting.answers == 0 && waiting.looks == 0) {
+    const auto all = static_cast<std::int64_t>(unpaired.between(waiting.first).size());
+    waiting.looks = std::min(looks_in_advance * all, most_looks / 2);
+    looks -= waiting.looks;
+    if (looks >= 0) return true;
+    looks += std::exchange(waiting.looks, 0);
+    return false;
+  }
+  return waiting.looks > 0 || looks >= 0;
+}
+
+void Tracker::Impl::pay(Unpaired& waiting, std::size_t looked_at) {
+  const auto price = static_cast<std::int64_t>(looked_at);
+  const std::int64_t in_advance = std::min(waiting.looks, price);
+  waiting.looks -= in_advance;
+  looks -= price - in_advance;
+}
+
 /// Flows that came since the last look. False if there is no room for all of them: the right one may be
 /// missing then, and nothing can be said.
 bool Tracker::Impl::find_candidates(std::uint32_t place, const PacketRecord& answer) {
@@ -152,11 +175,21 @@ bool Tracker::Impl::find_candidates(std::uint32_t place, const PacketRecord& ans
   if (waiting.looked_at == listings) return true;
   std::uint64_t newest = waiting.looked_until;
   const std::span<const std::uint32_t> others = unpaired.between(answer);
-  looks -= static_cast<std::int64_t>(others.size());
-  const auto fresh =
-      static_cast<std::size_t>(std::count_if(others.begin(), others.end(), [&](std::uint32_t other) {
-        return flows.at(other).id >= waiting.looked_until && opposite(place, other);
-      }));
+  pay(waiting, others.size());
+  const auto is_fresh = [&](std::uint32_t other) {
+    return flows.at(other).id >= waiting.looked_until && opposite(place, other);
+  };
+  // Of very many only those that have sent what it answers, though the capture may have missed it: most are
+  // told apart at once.
+  constexpr std::size_t very_many = 64;
+  const bool choosy = others.size() > very_many && !waiting.in_hindsight;
+  const auto is_possible = [&](std::uint32_t other) {
+    if (!is_fresh(other)) return false;
+    if (!choosy) return true;
+    const Told told = look_at(states[other].unpaired->requests, answer).place;
+    return told == Told::fits || told == Told::nothing;
+  };
+  const auto fresh = static_cast<std::size_t>(std::count_if(others.begin(), others.end(), is_possible));
   const std::size_t had = waiting.candidates.capacity();
   const std::size_t wanted = waiting.candidates.size() + fresh;
   if (wanted > candidates_of_flow || (wanted > had && candidate_slots + wanted - had > candidates_of_all)) {
@@ -166,10 +199,11 @@ bool Tracker::Impl::find_candidates(std::uint32_t place, const PacketRecord& ans
   candidate_slots += waiting.candidates.capacity() - had;
   waiting.looked_at = listings;
   for (const std::uint32_t other : others) {
+    if (!is_fresh(other)) continue;
     const std::uint64_t id = flows.at(other).id;
-    if (id < waiting.looked_until || !opposite(place, other)) continue;
     newest = std::max(newest, id + 1);
     ++waiting.tried;
+    if (!is_possible(other)) continue;
     Candidate candidate;
     candidate.place = other;
     candidate.flow = id;
@@ -262,8 +296,8 @@ void Tracker::Impl::prefer(std::uint32_t place, std::uint32_t favourite) {
 /// Whether another flow's answers fit the same requests about as well.
 bool Tracker::Impl::wanted_elsewhere(std::uint32_t place, const Candidate& best) {
   const Unpaired& own = *states[place].unpaired;
-  looks -= static_cast<std::int64_t>(unpaired.between(own.first).size());
   const std::span<const std::uint32_t> others = unpaired.with_favourite(best.place);
+  looks -= static_cast<std::int64_t>(others.size());
   return std::any_of(others.begin(), others.end(), [&](std::uint32_t other) {
     const Unpaired& waiting = *states[other].unpaired;
     // The place may have been another flow's, between other addresses, when it became the favourite.
@@ -294,16 +328,15 @@ void Tracker::Impl::consider(std::uint32_t place, const PacketRecord& answer) {
   if (cm_peers.find({own.dst, own.dst_qp}) != cm_peers.end()) return;
   // Many flows that cannot be told apart must not make every packet a search.
   looks = std::min(looks + looks_a_packet, most_looks);
-  if (looks < 0) return;
   // What follows the first response to a READ is to be expected, and so is what was answered before.
   if (!dissect::opcode_info(answer.opcode).starts_message()) return;
   const std::uint32_t advance = dissect::serial_steps(waiting->last_answer, answer.psn);
   if (waiting->answers != 0 && (advance == 0 || advance > 0x7fffffU)) return;
   waiting->last_answer = answer.psn;
-  if (!find_candidates(place, answer)) return;
+  if (!may_look(*waiting) || !find_candidates(place, answer)) return;
   if (++waiting->answers == 1) ++answering;
 
-  looks -= static_cast<std::int64_t>(waiting->candidates.size());
+  pay(*waiting, waiting->candidates.size());
   drop_taken(*waiting);
   if (!waiting->candidates.empty()) judge(*waiting, answer);
   choose(place, waiting->tried);

@@ -66,6 +66,7 @@ struct Unpaired {
   std::vector<Held> held;
   RequestTrace requests;
   std::vector<Candidate> candidates;
+  std::int64_t looks = 0;          ///< paid in advance; see Tracker::Impl::looks
   std::uint64_t looked_until = 0;  ///< flows with a lower id were looked at
   std::uint64_t looked_at = 0;     ///< value of `listings` then
   std::uint32_t answers = 0;
@@ -420,6 +421,8 @@ struct Tracker::Impl {
   bool consider_again(std::uint32_t place);
   void consider(std::uint32_t place, const PacketRecord& answer);
   [[nodiscard]] bool find_candidates(std::uint32_t place, const PacketRecord& answer);
+  [[nodiscard]] bool may_look(Unpaired& waiting);
+  void pay(Unpaired& waiting, std::size_t looked_at);
   void judge(Unpaired& waiting, const PacketRecord& answer);
   [[nodiscard]] double seen_from(std::uint32_t place, std::uint32_t other);
   [[nodiscard]] bool wanted_elsewhere(std::uint32_t place, const Candidate& best);

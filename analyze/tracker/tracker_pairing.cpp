@@ -51,6 +51,7 @@ Verdict Tracker::Impl::hold(std::uint32_t place, const PacketRecord& record, std
     state.unpaired->icrc_awaited = state.icrc_doubtful();
     if (!state.queued) holding.push_back(place);
     state.queued = true;
+    unpaired.note_port(record);
   }
   Unpaired& waiting = *state.unpaired;
   waiting.held.push_back({record, number});
@@ -117,7 +118,7 @@ void Tracker::Impl::find_partner(std::uint32_t place) {
   // Where many flows share a port it does not follow from their numbers, and some fit by chance.
   constexpr std::size_t few = 4;
   const std::span<const std::uint32_t> on_port = unpaired.on_port(record);
-  if (on_port.size() > few) return;
+  if (on_port.size() > few || unpaired.on_shared_port(record)) return;
   for (const std::uint32_t other : on_port) {
     if (!opposite(place, other) || awaits_icrc(states[other])) continue;
     const FlowKey& candidate = flows.at(other).key;
@@ -134,6 +135,7 @@ void Tracker::Impl::drop_unpaired(std::uint32_t place) {
   unlist(place);
   if (states[place].unpaired == nullptr) return;
   prefer(place, no_place);
+  looks += states[place].unpaired->looks;
   if (states[place].unpaired->answers != 0) --answering;
   candidate_slots -= states[place].unpaired->candidates.capacity();
   states[place].unpaired->requests.release(trace_budget);

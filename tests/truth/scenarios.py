@@ -69,6 +69,9 @@ SCENARIOS = [
                                 "random", "--stagger-ns", "3000000"), share=3),
     Scenario("zero_psn", faults("all0.1", "--qps", "256", "--hosts", "3", "--first-psn", "zero", "--udp-port",
                                 "constant"), share=0.5),
+    # All to all: hundreds between two hosts at once, on one port. docs/truth.md has the command for 20 000 queue pairs.
+    Scenario("all_to_all", faults("clean", "--qps", "1000", "--hosts", "4", "--first-psn", "zero", "--udp-port",
+                                  "constant", "--stagger-ns", "2000000", "--burst", "3", "--idle-ns", "2000000"), innocent=True),
     Scenario("middle", faults("all0.1", "--skip-ns", "600000"), share=0.5),
     Scenario("wrap", faults("loss1", "--first-psn", "wrap"), share=0.5,
              today={"causes": 0.99}),

@@ -47,6 +47,30 @@ TEST(UnpairedFlows, AreFoundByAddressesInEitherDirectionAndByPort) {
   EXPECT_TRUE(flows.between(there).empty());
 }
 
+/// One number at each end of many hosts gives one port, which may follow from them; many numbers on one port
+/// do not. Of many flows some meet by chance.
+TEST(UnpairedFlows, APortOfManyNumbersIsShared) {
+  UnpairedFlows flows;
+  PacketRecord record = between(1, 2, 50'000);
+  for (std::uint32_t i = 0; i < 200; ++i) {
+    record.key.dst_qp = 0x11 + i % 2;
+    flows.note_port(record);
+  }
+  EXPECT_FALSE(flows.on_shared_port(record));
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    record.key.dst_qp = 0x100 + i;
+    flows.note_port(record);
+  }
+  EXPECT_FALSE(flows.on_shared_port(record));
+  record.key.dst_qp = 0x200;
+  flows.note_port(record);
+  EXPECT_TRUE(flows.on_shared_port(record));
+  EXPECT_FALSE(flows.on_shared_port(between(1, 2, 50'001)));
+  for (std::uint32_t i = 0; i < 0x4000; ++i)
+    flows.note_port(between(1, 2, static_cast<std::uint16_t>(0xc000 + i)));
+  EXPECT_FALSE(flows.on_shared_port(record));
+}
+
 TEST(UnpairedFlows, LeaveAtACostThatDoesNotGrowWithTheirNumber) {
   constexpr std::uint32_t count = 100'000;
   UnpairedFlows flows;

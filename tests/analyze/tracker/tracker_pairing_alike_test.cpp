@@ -104,6 +104,25 @@ TEST(TrackerPairingAlike, APortThatAllShareIsNotDerivedFromTheirNumbers) {
   }
 }
 
+TEST(TrackerPairingAlike, NeitherIsAPortThatManyHostsShare) {
+  // One connection between any two hosts, which alone would not show that all have one port.
+  Wire wire;
+  wire.port = source_port_of(0x1030, 0x140);
+  for (std::uint32_t i = 0; i < 20; ++i) wire.request({i + 10, 0x300 + i}, {i + 11, 0x400 + i}, 1000 * i);
+  wire.request({1, 0x111}, {2, 0x1030}, 5);
+  wire.request({2, 0x2222}, {1, 0x140}, 9000);  // the two numbers that they go to fit by chance
+  wire.finish();
+  for (const Connection& c : wire.result.connections) EXPECT_FALSE(c.paired());
+}
+
+TEST(TrackerPairingAlike, HundredsAtOnceAreToldApartWhileTheyLast) {
+  Parallel p(400);
+  for (int i = 0; i < 16'000; ++i) p.burst();
+  p.wire.finish();
+  EXPECT_GE(p.paired(), 392U);
+  p.wire.expect_all_counted();
+}
+
 TEST(TrackerPairingAlike, LockstepIsAmbiguousAndSaysSo) {
   // Two connections with the same PSNs at the same time: nothing tells which answers which.
   Wire wire;
