@@ -26,6 +26,7 @@ class Losses {
 
  private:
   [[nodiscard]] bool were_sent(std::size_t i) const noexcept;
+  [[nodiscard]] bool may_be_late(std::size_t i) const;
   [[nodiscard]] bool comes_before(std::int32_t answer, std::int32_t repeat) const noexcept;
   [[nodiscard]] bool never_came(std::int64_t psn, const Sent& shows) const noexcept;
   [[nodiscard]] bool thrown_away(std::int64_t psn, std::int32_t before) const;
@@ -86,6 +87,7 @@ void Losses::of_gaps() {
         continue;
       }
       const std::int32_t again = next < 0 ? -1 : stream_.sent[static_cast<std::size_t>(next)].note;
+      if (next >= 0 && may_be_late(static_cast<std::size_t>(next))) continue;
       if (again >= 0 && !comes_before(confirmed, again)) {
         miss({Lost::before_capture, true, psn, -1, again, again});
       } else if (again >= 0 && (first || in_order)) {
@@ -95,6 +97,18 @@ void Losses::of_gaps() {
       }
     }
   }
+}
+
+/// Whether it came twice at once, though nothing had asked for it again: without IDs one of the two may be
+/// the transmission that seems to be missing.
+bool Losses::may_be_late(std::size_t i) const {
+  if (stream_.ids != Ids::nothing || i + 1 >= stream_.sent.size()) return false;
+  const Sent& once = stream_.sent[i];
+  const Sent& more = stream_.sent[i + 1];
+  if (once.psn != more.psn || more.time_ns - once.time_ns >= shortest_timer_ns) return false;
+  const auto asked = scene_.answers.asked_before(more.note);
+  return std::none_of(asked.begin(), asked.end(),
+                      [&](const Asked& each) { return each.psn == once.psn && each.note > once.note; });
 }
 
 /// Whether that answer was captured before that repeat.

@@ -110,6 +110,22 @@ TEST(Shuffled, TheRestOfAReadIsNotLate) {
   EXPECT_EQ(facts.disorder_ns, 0);
 }
 
+/// The first of the two may be the one that seems to be missing.
+TEST(Shuffled, WhatComesTwiceForOneNakMayHaveComeLate) {
+  const auto episode = [](const std::string& between, const char* shows) {
+    return "0 write 10  | \n"
+           "1 write 12  | \n"
+           "2 write 13  | \n"
+           "5 nak 11    | \n" +
+           between + "21 write 11 | " + shows +
+           "22 write 12 | nak\n"
+           "23 write 13 | nak\n"
+           "30 ack 13   | \n";
+  };
+  expect_said(episode("", "nak before=1\n"));
+  expect_said(episode("20 write 11 | nak\n", "nak\n"));
+}
+
 /// The repeat was answered late, as one that was no duplicate: it was lost, unless others were late.
 TEST(Shuffled, WhereOthersAreLateAnUnansweredOneIsUndecided) {
   const auto episode = [](const char* nak) {
