@@ -287,9 +287,9 @@ void Tracker::Impl::judge_passed(Track& track, unsigned side, const Sighting& he
 void Tracker::Impl::judge_waiting(Track& track, unsigned side, const Sighting& there) {
   CaptureViews& views = *track.views;
   PointOfView& point = views.points[there.view];
+  if (there.seen_at != 0 || !point.crossed[side].within_there(there.frame)) return;
   const auto behind = views.behind(side, there.view, track.result.service == dissect::Service::uc);
-  if (there.seen_at != 0 || !behind || *behind == side) return;
-  if (!point.crossed[side].within_there(there.frame)) return;
+  if (!behind || *behind == side) return;
   ++point.was_alone[side];
   if (arrived(track, side, there)) return;
   lose_between(track, side, there);

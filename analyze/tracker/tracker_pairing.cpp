@@ -234,6 +234,11 @@ std::vector<Held> Tracker::Impl::take_episode(std::uint32_t connection) {
   if (track.views != nullptr || track.jump != nullptr) return {};
   const std::unique_ptr<Episode> open = std::move(track.episode);
   open_episodes.erase(open->first_frame);
+  // They come once more, and are noted then.
+  std::erase_if(track.damaged, [&](const DamagedPacket& each) {
+    return std::any_of(open->held.begin(), open->held.end(),
+                       [&](const Held& packet) { return packet.number == each.frame; });
+  });
   return std::move(open->held);
 }
 
