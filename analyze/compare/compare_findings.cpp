@@ -72,7 +72,7 @@ std::string repeated_text(const CompareResult& result, unsigned direction) {
   const std::uint64_t responses = other[RepeatCause::response_lost_between];
   std::string text;
   if (there != 0)
-    text += fmt::format(" {} of this direction sent again because of them.", packets_text(there));
+    text += fmt::format(" {} of this direction retransmitted because of them.", packets_text(there));
   if (acks + naks + responses == 0) return text;
   return text +
          fmt::format(
@@ -157,7 +157,7 @@ void find_damage(const CompareResult& result, std::vector<CompareFinding>& findi
         "{} correct at {}, but with a wrong ICRC or IP checksum at {}: the receiver discards such packets.",
         packets_text(d.corrupted.count), point_names[direction], point_names[1 - direction]);
     if (const std::uint64_t again = repeated_for(result, RepeatCause::damaged_between); again != 0)
-      finding.explanation += fmt::format(" {} sent again because of damage.", packets_text(again));
+      finding.explanation += fmt::format(" {} retransmitted because of it.", packets_text(again));
     finding.advice =
         "a device between the points changes bits: check its memory errors, and the FEC and CRC counters of "
         "the links (ethtool -S DEVICE, ethtool --phy-statistics).";
@@ -175,7 +175,8 @@ void find_order(const CompareResult& result, std::vector<CompareFinding>& findin
       finding.explanation = fmt::format("{} of {} arrived after later packets of their flow, by up to {}.",
                                         d.late.count, packets_text(d.matched), duration_text(d.most_late_ns));
       if (const std::uint64_t again = repeated_for(result, RepeatCause::overtaken_between); again != 0)
-        finding.explanation += fmt::format(" {} sent again because of the order.", packets_text(again));
+        finding.explanation +=
+            fmt::format(" {} retransmitted because of the reordering.", packets_text(again));
       finding.advice =
           "RoCE treats a reordered packet as lost: look for packet spraying, per-packet load balancing, or a "
           "LAG that does not hash by flow between the points.";
@@ -258,7 +259,7 @@ void find_beyond(const CompareResult& result, std::vector<CompareFinding>& findi
     if (before + behind + answered == 0 || !result.order_known) continue;
     const std::string_view first = point_names[direction], second = point_names[1 - direction];
     CompareFinding finding =
-        made("lost_beyond_points", Severity::notice, "Sent again for what happened beyond the points",
+        made("lost_beyond_points", Severity::notice, "Retransmissions caused beyond the capture points",
              way(direction), direction);
     prove(finding, rows_of(result, direction, is_beyond));
     finding.count = before + behind + answered;

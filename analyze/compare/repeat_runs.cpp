@@ -83,8 +83,9 @@ RepeatCause RepeatRuns::repeat(const Passage& passage, Space space, const Slot* 
   const bool goes_on = sequence.run && psn.distance_from(Psn(open_[*sequence.run].run.last_psn)) > 0;
   const bool itself = before != nullptr && before->stayed_between();
   const auto has_cause = [&](RepeatCause cause) { return open_[*sequence.run].run.cause == cause; };
-  if (!goes_on || (itself && !has_cause(before->outcome == Outcome::damaged ? RepeatCause::damaged_between
-                                                                            : RepeatCause::lost_between))) {
+  const RepeatCause lost = space == answers ? RepeatCause::response_lost_between : RepeatCause::lost_between;
+  if (!goes_on ||
+      (itself && !has_cause(before->outcome == Outcome::damaged ? RepeatCause::damaged_between : lost))) {
     end(sequence);
     const bool reliable = dissect::opcode_info(passage.opcode).service != dissect::Service::uc;
     RepeatReason reason;
@@ -114,15 +115,17 @@ std::optional<RepeatCause> RepeatRuns::asks_again(const Passage& passage, unsign
 void RepeatRuns::wait(std::uint32_t place, std::uint32_t requests_of, const Passage& passage,
                       const Slot& before) {
   std::vector<std::uint32_t>& waiting = sent_.flows[requests_of].waiting;
+  if (waiting_ >= most_waiting_of_all) return;
   // Nothing told it for that long.
   if (waiting.size() >= most_waiting) settle(waiting.front(), at_last(open_[waiting.front()]));
   waiting.push_back(place);
   Open& made = open_[place];
   made.requests_of = requests_of;
   made.waits = true;
+  ++waiting_;
   made.asked = Psn(passage.psn);
   made.own_response = has_own_response(passage.opcode);
-  made.sent_ns = before.time_ns;
+  if (before.number != 0) made.sent_ns = before.time_ns;
   made.arrived_ns = before.arrival_ns;
   if (passage.arrived()) made.again_ns = passage.arrival_ns;
   made.request_direction = made.run.direction;
@@ -141,11 +144,12 @@ void RepeatRuns::wait(std::uint32_t place, std::uint32_t requests_of, const Pass
 void RepeatRuns::wait_with(std::uint32_t place, std::uint32_t request_run) {
   const std::uint32_t requests_of = open_[request_run].requests_of;
   std::vector<std::uint32_t>& waiting = sent_.flows[requests_of].waiting;
-  if (waiting.size() >= most_waiting) return;
+  if (waiting.size() >= most_waiting || waiting_ >= most_waiting_of_all) return;
   Open& made = open_[place];
   const Open& other = open_[request_run];
   made.requests_of = requests_of;
   made.waits = true;
+  ++waiting_;
   made.asked = other.asked;
   made.own_response = other.own_response;
   made.sent_ns = other.sent_ns;
@@ -199,7 +203,7 @@ std::optional<RepeatReason> RepeatRuns::told_by(const Open& open, std::uint32_t 
   if (answer.outcome == Outcome::arrived) {
     reason.evidence->point = open.request_direction;
     reason.evidence->packet = answer.arrival_number;
-    reason.answered_ns = answer.arrival_ns - open.sent_ns;
+    if (open.sent_ns) reason.answered_ns = answer.arrival_ns - *open.sent_ns;
   }
   return reason;
 }
@@ -257,6 +261,7 @@ void RepeatRuns::settle(std::uint32_t place, const RepeatReason& reason) {
   run.waited_ns = run.direction == one.request_direction ? reason.waited_ns : std::nullopt;
   run.answered_ns = reason.answered_ns;
   one.waits = false;
+  --waiting_;
   if (!one.goes_on) close(place);
 }
 
@@ -277,8 +282,13 @@ void RepeatRuns::finish(const std::optional<std::int64_t> (&ends_ns)[2], Compare
     for (const std::uint32_t place : waiting) {
       // Not answered at all: lost, unless a capture ended before it could be.
       const Open& one = open_[place];
-      const std::optional<std::int64_t>& end = ends_ns[one.run.direction];
-      const bool in_time = end && *end - one.run.time_ns > one.run.waited_ns.value_or(0);
+      const std::int64_t waited_ns = one.run.waited_ns.value_or(0);
+      const auto went_on = [&](unsigned point, std::int64_t from_ns) {
+        return ends_ns[point] && *ends_ns[point] - from_ns > waited_ns;
+      };
+      // The answer passes the second point first.
+      const bool in_time = waited_ns > 0 && went_on(one.run.direction, one.run.time_ns) &&
+                           went_on(1 - one.request_direction, one.arrived_ns);
       RepeatReason reason = at_last(one);
       if (one.answers == 0 && in_time) reason.cause = RepeatCause::lost_behind;
       settle(place, reason);

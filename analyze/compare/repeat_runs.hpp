@@ -38,9 +38,10 @@ class RepeatRuns {
     bool goes_on = true;
     bool waits = false;
     // While it waits:
-    dissect::Psn asked;                    ///< the PSN of the request
-    bool own_response = false;             ///< it is a READ or ATOMIC
-    std::int64_t sent_ns = 0;              ///< the transmission before, at the first point of the requests
+    dissect::Psn asked;         ///< the PSN of the request
+    bool own_response = false;  ///< it is a READ or ATOMIC
+    /// The transmission before, at the first point of the requests, if it was captured there.
+    std::optional<std::int64_t> sent_ns;
     std::int64_t arrived_ns = 0;           ///< at the second one
     std::optional<std::int64_t> again_ns;  ///< when the repeat arrived there
     unsigned request_direction = 0;
@@ -49,6 +50,7 @@ class RepeatRuns {
     bool followed = false;      ///< others came behind the transmission before
   };
   static constexpr std::size_t most_waiting = 256;  ///< of a flow
+  static constexpr std::size_t most_waiting_of_all = 65'536;
 
   std::uint32_t open(const Passage& passage, const Slot* before, unsigned direction,
                      const RepeatReason& reason);
@@ -67,6 +69,7 @@ class RepeatRuns {
   std::size_t limit_;
   std::vector<Open> open_;
   std::vector<std::uint32_t> free_;
+  std::size_t waiting_ = 0;     ///< rows
   std::uint64_t unpaired_ = 0;  ///< flows with SentFlow::unpaired
   std::vector<RepeatRun> list_;
   std::uint64_t omitted_ = 0;

@@ -146,6 +146,8 @@ struct SentFlow {
   std::uint32_t pair = 0;
   std::uint16_t port = 0;                        ///< UDP source port
   std::uint32_t partner[spaces] = {none, none};  ///< see WhyRepeated::partner_of()
+  std::size_t partners_then[spaces]{};           ///< how many flows it was chosen from
+  std::uint32_t partner_asked[spaces]{};         ///< how often it was asked for since none was found
   Sequence sequence[spaces];
   Range confirmed;  ///< requests of the other direction that its responses acknowledge
   std::optional<dissect::Psn> delivered[spaces];  ///< see SentBefore::Impl::delivered()

@@ -2,6 +2,7 @@
 #include "analyze/compare/why_repeated.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 
 namespace roce::analyze {
@@ -10,8 +11,9 @@ namespace {
 using dissect::Operation;
 using dissect::Psn;
 
-constexpr std::int32_t in_flight = 1 << 16;     ///< PSNs, more than any sender may have
-constexpr std::uint32_t most_looked_at = 4096;  ///< of them, for one repeat
+constexpr std::int32_t in_flight = 1 << 16;           ///< PSNs, more than any sender may have
+constexpr std::uint32_t most_looked_at = 4096;        ///< of them, for one repeat
+constexpr std::int64_t soonest_timeout_ns = 100'000;  ///< no NIC's retry timer is shorter
 
 RepeatRun::Evidence evidence_of(const Slot& slot, unsigned direction) noexcept {
   return {direction, slot.number, slot.opcode, slot.psn_space & (Psn::modulus - 1)};
@@ -53,7 +55,7 @@ struct WhyRepeated::Question {
   const Slot* before = nullptr;
   std::uint32_t back = SentFlow::none;  ///< with the answers
   const SentFlow* answers = nullptr;    ///< that flow, if it is known
-  std::int64_t waited_ns = 0;
+  std::optional<std::int64_t> waited_ns;
   std::int64_t sender_reaction_ns = 0;  ///< as NAKs show it; 0: not known
   std::int64_t reaction_ns = 0;         ///< an answer that came within it before the repeat was late
 };
@@ -70,11 +72,20 @@ std::uint32_t WhyRepeated::partner_of(std::uint32_t place, Space own) {
   const auto suits = [&](const SentFlow& other) {
     return own == requests ? fits(flow, other) : fits(other, flow);
   };
-  if (flow.partner[own] != SentFlow::none && suits(sent_.flows[flow.partner[own]])) return flow.partner[own];
   const std::uint32_t reverse = sent_.pairs[flow.pair].reverse;
   std::uint32_t any = SentFlow::none, on_port = SentFlow::none;
   bool several = false, several_on_port = false;
   if (reverse == SentFlow::none) return any;
+  // There may be thousands: looked for again where there are twice as many, and more and more seldom in vain.
+  const std::size_t count = sent_.pairs[reverse].flows.size();
+  const bool more = count >= 2 * flow.partners_then[own];
+  const std::uint32_t known = flow.partner[own];
+  if (!more && known != SentFlow::none && suits(sent_.flows[known])) return known;
+  constexpr std::size_t few = 16;
+  if (!more && known == SentFlow::none && count > few && !std::has_single_bit(++flow.partner_asked[own]))
+    return known;
+  if (more) flow.partner_asked[own] = 0;
+  flow.partners_then[own] = count;
   for (const std::uint32_t other : sent_.pairs[reverse].flows) {
     if (!suits(sent_.flows[other])) continue;
     several = any != SentFlow::none;
@@ -101,6 +112,16 @@ bool WhyRepeated::never_shown(std::uint32_t flow, unsigned space, Psn psn) const
     if (next != nullptr && !next->repeat) return static_cast<std::int32_t>(next->turn - other.turn) > 0;
   }
   return false;
+}
+
+/// Whether what was sent behind it was shown so long before that a timer may have run out since.
+bool WhyRepeated::sent_long_before(std::uint32_t flow, unsigned space, Psn psn, std::int64_t now_ns) const {
+  constexpr std::uint32_t looked_at = 64;
+  for (std::uint32_t i = 1; i <= looked_at; ++i) {
+    const Slot* next = sent_.slots.find(flow, space, psn + i);
+    if (next != nullptr && !next->repeat) return now_ns - next->time_ns >= soonest_timeout_ns;
+  }
+  return true;
 }
 
 RepeatReason WhyRepeated::of_nak(std::uint32_t flow, const Answer& nak, unsigned direction) const {
@@ -234,7 +255,8 @@ std::optional<RepeatReason> WhyRepeated::by_responses(const Question& q) const {
       reason.cause = RepeatCause::answer_late;
       reason.waited_ns = q.waited_ns;
       reason.passed = slot->arrival_ns <= q.time_ns;
-      if (q.before != nullptr) reason.answered_ns = slot->arrival_ns - q.before->time_ns;
+      if (q.before != nullptr && q.before->number != 0)
+        reason.answered_ns = slot->arrival_ns - q.before->time_ns;
     }
     return reason;
   }
@@ -271,7 +293,7 @@ std::optional<RepeatReason> WhyRepeated::by_acknowledges(const Question& q) cons
     reason.cause = late ? RepeatCause::answer_late : RepeatCause::answer_passed;
     reason.passed = arrived->arrival_ns <= q.time_ns;
     reason.evidence = evidence_of(*arrived, q.direction);
-    if (late && q.before != nullptr && arrived->arrival_ns > q.before->time_ns)
+    if (late && q.before != nullptr && q.before->number != 0 && arrived->arrival_ns > q.before->time_ns)
       reason.answered_ns = arrived->arrival_ns - q.before->time_ns;
     return reason;
   }
@@ -324,17 +346,25 @@ RepeatReason WhyRepeated::of_request(const Passage& passage, const Slot* before,
   if (q.back != SentFlow::none) q.answers = &sent_.flows[q.back];
   if (before != nullptr && before->number != 0) {
     // Its timer starts anew with each answer that moves it forward.
-    q.waited_ns = q.time_ns - before->time_ns;
+    std::int64_t waited_ns = q.time_ns - before->time_ns;
     if (q.answers != nullptr && q.answers->heard && q.answers->heard_ns <= q.time_ns)
-      q.waited_ns = std::min(q.waited_ns, q.time_ns - q.answers->heard_ns);
+      waited_ns = std::min(waited_ns, q.time_ns - q.answers->heard_ns);
+    q.waited_ns = waited_ns;
     constexpr std::int64_t part = 8;  // where no NAK showed it: a way that is short against the timer
     q.sender_reaction_ns = flow.reaction_ns.value_or(0);
-    q.reaction_ns = flow.reaction_ns.value_or(q.waited_ns / part);
+    q.reaction_ns = flow.reaction_ns.value_or(waited_ns / part);
   }
   RepeatReason reason;
   const bool own_response = has_own_response(passage.opcode);
-  if (before == nullptr && !(own_response && q.answers != nullptr)) {
-    if (never_shown(passage.flow, requests, q.psn)) reason.cause = RepeatCause::lost_before;
+  if (before == nullptr && !own_response) {
+    // Without either it may only have been overtaken upstream.
+    const auto names_it = [&](const Answer& answer) {
+      return answer.kind == AnswerKind::nak && answer.psn == q.psn;
+    };
+    const bool asked_for =
+        sent_long_before(passage.flow, requests, q.psn, q.time_ns) ||
+        (q.answers != nullptr && std::any_of(q.answers->answers.begin(), q.answers->answers.end(), names_it));
+    if (asked_for && never_shown(passage.flow, requests, q.psn)) reason.cause = RepeatCause::lost_before;
   } else if (before != nullptr && before->outcome == Outcome::unknown) {
     reason.cause = RepeatCause::unknown;
   } else {

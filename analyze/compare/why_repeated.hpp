@@ -40,6 +40,8 @@ class WhyRepeated {
 
  private:
   struct Question;
+  [[nodiscard]] bool sent_long_before(std::uint32_t flow, unsigned space, dissect::Psn psn,
+                                      std::int64_t now_ns) const;
   [[nodiscard]] bool never_shown(std::uint32_t flow, unsigned space, dissect::Psn psn) const;
   [[nodiscard]] static bool concerns(const Question& question, const Answer& answer);
   [[nodiscard]] std::optional<RepeatReason> by_naks(const Question& question);

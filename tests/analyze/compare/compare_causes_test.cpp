@@ -275,6 +275,21 @@ TEST_F(CompareCauses, NothingIsToldBehindTheEndOfACapture) {
   EXPECT_EQ(result.directions[0].not_covered, 2U);
 }
 
+// It may only have come late: nothing asked for it, and no timer is so short.
+TEST_F(CompareCauses, WhatComesBehindLaterOnesNeedNotHaveBeenLost) {
+  points.send(0, 21, 2 * ms);
+  points.send(0, 20, 2 * ms + 10 * us);
+  EXPECT_EQ(row().cause, RepeatCause::unknown);
+}
+
+TEST_F(CompareCauses, WhatANakNamesAndNobodyShowedWasLostUpstream) {
+  points.send(0, 21, 2 * ms);
+  nak(20, 2 * ms + 5 * us, whole);
+  points.send(0, 20, 2 * ms + 20 * us);
+  points.send(0, 21, 2 * ms + 30 * us);
+  EXPECT_EQ(row().cause, RepeatCause::lost_before);
+}
+
 // Its first transmission may have passed before the captures began.
 TEST(CompareCausesAtTheBeginning, AreUnknown) {
   TwoPoints points;
