@@ -33,4 +33,7 @@ inline constexpr std::int64_t soonest_reuse_ns = 100'000;
 /// Setting up takes that long where nobody is in a hurry; most timers are shorter.
 inline constexpr std::int64_t setting_up_ns = 10'000'000;
 
+/// No time between two packets counts for more, so that a multiple of it can be reckoned with: 4 years.
+inline constexpr std::int64_t longest_ns = INT64_MAX / 64;
+
 }  // namespace roce::analyze::episode

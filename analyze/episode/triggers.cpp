@@ -35,7 +35,7 @@ std::int64_t Triggers::since(std::int32_t note, std::int32_t at) const noexcept 
   if (note < 0) return 0;
   const Note& then = scene_.note_at(note);
   const Note& now = scene_.note_at(at);
-  return timed(then, now) ? std::max<std::int64_t>(now.time_ns - then.time_ns, 0) : 0;
+  return timed(then, now) ? std::clamp<std::int64_t>(now.time_ns - then.time_ns, 0, longest_ns) : 0;
 }
 
 Triggers::Moment Triggers::moment_of(std::size_t i) const {
@@ -49,7 +49,7 @@ Triggers::Moment Triggers::moment_of(std::size_t i) const {
   now.silence_ns = since(request_before_[at], now.at);
   const std::int64_t time_ns = scene_.note_at(now.at).time_ns;
   if (time_ns != capture::no_time && armed_ns_[at] != capture::no_time)
-    now.stall_ns = std::max<std::int64_t>(time_ns - armed_ns_[at], 0);
+    now.stall_ns = std::clamp<std::int64_t>(time_ns - armed_ns_[at], 0, longest_ns);
   const std::int64_t long_ns =
       scene_.facts.timer.witnesses > 1 ? scene_.facts.timer.typical_ns / 4 * 3 : 8 * usual_answer_ns_;
   now.silent = now.silence_ns >= std::max(long_ns, shortest_timer_ns);

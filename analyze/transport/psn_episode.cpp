@@ -2,6 +2,7 @@
 // What a PSN space hands to the explanation of an episode (docs/decisions/0012).
 #include <algorithm>
 
+#include "analyze/episode/thresholds.hpp"
 #include "analyze/transport/psn_fast_path.hpp"
 
 namespace roce::analyze {
@@ -140,10 +141,10 @@ episode::Facts PsnSpace::facts_now() const noexcept {
   facts.acked = resp_.acked_known ? resp_.acked : req_.seen ? req_.first - unknown : none;
   facts.msn_known = resp_.msn_known && resp_.acked_known;
   facts.msn = resp_.msn;
-  facts.reaction_ns = reaction_ns_;
-  facts.fastest_answer_ns = resp_.fast_ns;
-  facts.slow_answer_ns = resp_.slow_ns;
-  facts.ask_again_ns = ask_again_ns_;
+  facts.reaction_ns = std::min(reaction_ns_, episode::longest_ns);
+  facts.fastest_answer_ns = std::min(resp_.fast_ns, episode::longest_ns);
+  facts.slow_answer_ns = std::min(resp_.slow_ns, episode::longest_ns);
+  facts.ask_again_ns = std::min(ask_again_ns_, episode::longest_ns);
   return facts;
 }
 
