@@ -57,9 +57,14 @@ std::string doubt_text(const CompareResult& result, unsigned direction, double& 
   return text;
 }
 
-/// What was sent again for that cause, of either direction: a READ is repeated for its responses.
-std::uint64_t repeated_for(const CompareResult& result, RepeatCause cause) {
-  return result.directions[0].repeats[cause] + result.directions[1].repeats[cause];
+/// What was retransmitted for that cause, which may be of either direction: a READ is asked again for its
+/// responses. Where both directions have such trouble only a direction's own repeats are surely its own.
+std::string repeated_for(const CompareResult& result, unsigned direction, RepeatCause cause, bool both,
+                         std::string_view why) {
+  const std::uint64_t own = result.directions[direction].repeats[cause];
+  const std::uint64_t again = both ? own : own + result.directions[1 - direction].repeats[cause];
+  return again == 0 ? std::string()
+                    : fmt::format(" {} retransmitted because of {}.", packets_text(again), why);
 }
 
 /// What the losses of a direction led to: repeats of what was lost, and of what its answers were for.
@@ -73,12 +78,15 @@ std::string repeated_text(const CompareResult& result, unsigned direction) {
   std::string text;
   if (there != 0)
     text += fmt::format(" {} of this direction retransmitted because of them.", packets_text(there));
-  if (acks + naks + responses == 0) return text;
-  return text +
-         fmt::format(
-             " Of the other direction {} sent again because the acknowledgement was lost, {} because a "
-             "NAK was, {} because a response was.",
-             acks, naks, responses);
+  const auto add = [&](std::uint64_t count, std::string_view what) {
+    if (count != 0)
+      text += fmt::format(" {} of the other direction retransmitted because {} was lost.",
+                          packets_text(count), what);
+  };
+  add(acks, "the acknowledgement");
+  add(naks, "a NAK");
+  add(responses, "a response");
+  return text;
 }
 
 void find_losses(const CompareResult& result, std::vector<CompareFinding>& findings) {
@@ -156,8 +164,8 @@ void find_damage(const CompareResult& result, std::vector<CompareFinding>& findi
     finding.explanation = fmt::format(
         "{} correct at {}, but with a wrong ICRC or IP checksum at {}: the receiver discards such packets.",
         packets_text(d.corrupted.count), point_names[direction], point_names[1 - direction]);
-    if (const std::uint64_t again = repeated_for(result, RepeatCause::damaged_between); again != 0)
-      finding.explanation += fmt::format(" {} retransmitted because of it.", packets_text(again));
+    finding.explanation += repeated_for(result, direction, RepeatCause::damaged_between,
+                                        result.directions[1 - direction].corrupted.count != 0, "it");
     finding.advice =
         "a device between the points changes bits: check its memory errors, and the FEC and CRC counters of "
         "the links (ethtool -S DEVICE, ethtool --phy-statistics).";
@@ -174,9 +182,8 @@ void find_order(const CompareResult& result, std::vector<CompareFinding>& findin
       prove(finding, d.late);
       finding.explanation = fmt::format("{} of {} arrived after later packets of their flow, by up to {}.",
                                         d.late.count, packets_text(d.matched), duration_text(d.most_late_ns));
-      if (const std::uint64_t again = repeated_for(result, RepeatCause::overtaken_between); again != 0)
-        finding.explanation +=
-            fmt::format(" {} retransmitted because of the reordering.", packets_text(again));
+      finding.explanation += repeated_for(result, direction, RepeatCause::overtaken_between,
+                                          result.directions[1 - direction].late.count != 0, "the reordering");
       finding.advice =
           "RoCE treats a reordered packet as lost: look for packet spraying, per-packet load balancing, or a "
           "LAG that does not hash by flow between the points.";
@@ -224,12 +231,12 @@ void find_late_answers(const CompareResult& result, std::vector<CompareFinding>&
       answered.push_back(*run.answered_ns);
     }
     CompareFinding finding = made("answer_later_than_timer", Severity::warning,
-                                  "Sent again before the answer came", way(direction), direction);
+                                  "Retransmitted before the answer came", way(direction), direction);
     prove(finding, rows_of(result, direction,
                            [](const RepeatRun& run) { return run.cause == RepeatCause::answer_late; }));
     finding.count = count;
     finding.explanation = fmt::format(
-        "{} sent again although nothing was lost: the answer came, but later than the sender waited.",
+        "{} retransmitted although nothing was lost: the answer came, but later than the sender waited.",
         packets_text(count));
     const auto timer = median(waited), took = median(answered);
     if (timer && took) {
@@ -240,8 +247,7 @@ void find_late_answers(const CompareResult& result, std::vector<CompareFinding>&
     finding.advice =
         "a timer that is shorter than the way and the responder's time repeats without need: raise the "
         "queue pair's timeout (attribute timeout of ibv_modify_qp, NCCL_IB_TIMEOUT), or look for what makes "
-        "the "
-        "responder or its host slow; --csv --repeats lists the rows.";
+        "the responder or its host slow; --csv --repeats lists the rows.";
     findings.push_back(std::move(finding));
   }
 }
@@ -265,7 +271,8 @@ void find_beyond(const CompareResult& result, std::vector<CompareFinding>& findi
     finding.count = before + behind + answered;
     finding.confidence = before + behind == 0 ? 0.6 : 0.8;
     finding.explanation = fmt::format(
-        "{} sent again for a reason that lies beyond both points: {} after a loss upstream of {}, {} after "
+        "{} retransmitted for a reason that lies beyond both points: {} after a loss upstream of {}, {} "
+        "after "
         "one downstream of {}; {} had been answered, and the answer had passed both points: it was lost "
         "behind "
         "{}, or the sender was late to hear of it.",

@@ -70,7 +70,7 @@ void write_lost(Page& page, const CompareResult& result, std::size_t top) {
 void write_repeats(Page& page, const CompareResult& result, std::size_t top) {
   if (result.repeats.empty()) return;
   page.gap();
-  page.section("Retransmitted");
+  page.section("Repeated");
   const std::size_t shown = top == 0 ? result.repeats.size() : std::min(top, result.repeats.size());
   if (shown < result.repeats.size() || result.repeats_omitted != 0) {
     page.line(fmt::format("the first {} of {} rows (more: --top N, --csv --repeats)", shown,

@@ -32,6 +32,12 @@ def said(*arguments, **more):
 
 
 class Compare(unittest.TestCase):
+    def test_the_rows_of_repeats_have_a_heading_of_their_own(self):
+        text, _ = run(*ANSWERS)
+        self.assertIn("\nRepeated    the first 20 of 26 rows", text)
+        self.assertIn("because a response was lost", " ".join(text.split()))
+        self.assertNotIn(" 0 packets of the other", " ".join(text.split()))
+
     def test_text_has_verdict_losses_and_clocks(self):
         text, errors = run(*LOSS)
         for words in ("Packets lost between the points", "46 of 3669 packets", "B's clock is", "lost between",
