@@ -11,6 +11,7 @@ void Incident::absorb(const Incident& more) noexcept {
   end_ns = std::max(end_ns, more.end_ns);
   last_frame = std::max(last_frame, more.last_frame);
   retries = std::max(retries, more.retries);
+  lost_row = std::max(lost_row, more.lost_row);
   lost_before += more.lost_before;
   lost_after += more.lost_after;
   lost_at_most += more.lost_at_least();

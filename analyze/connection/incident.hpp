@@ -163,12 +163,15 @@ struct Incident {
   std::uint64_t last_frame = 0;
 
   std::int64_t learned_after_ns = unknown_ns;  ///< from the first packet that shows it
-  std::int64_t rnr_wait_ns = 0;                ///< that the RNR NAK asks for
-  std::uint32_t retries = 0;                   ///< of the packet that was sent again most often
+  std::int64_t confirmed_ago_ns =
+      unknown_ns;                ///< needless repeat: from the answer that confirms it to the repeat
+  std::int64_t rnr_wait_ns = 0;  ///< that the RNR NAK asks for
+  std::uint32_t retries = 0;     ///< of the packet that was sent again most often
 
   std::uint32_t lost_before = 0;  ///< transmissions lost upstream of the capture point
   std::uint32_t lost_after = 0;   ///< downstream
   std::uint32_t lost_at_most = 0;
+  std::uint32_t lost_row = 0;  ///< most of them with consecutive PSNs in one pass, where that shows: upstream
   std::uint32_t repeated_packets = 0;
   std::uint32_t discarded_packets = 0;  ///< by the receiver, at most
   std::uint64_t repeated_bytes = 0;     ///< on the wire

@@ -2,6 +2,7 @@
 #include "analyze/episode/incidents.hpp"
 
 #include <algorithm>
+#include <tuple>
 #include <vector>
 
 #include "analyze/episode/answers.hpp"
@@ -35,6 +36,7 @@ class Judge {
 
  private:
   void count(const Group& group, Incident& incident) const;
+  [[nodiscard]] std::uint32_t longest_row(const Group& group) const;
   void judge(const Group& group, Incident& incident) const;
   void judge_loss(const Group& group, Incident& incident) const;
   void judge_asked(const Group& group, std::int32_t nak, Incident& incident) const;
@@ -44,6 +46,7 @@ class Judge {
   void measure_stall(const Group& group, Incident& incident) const;
   [[nodiscard]] std::int32_t recovered_at(const Group& group) const;
   [[nodiscard]] bool answered_late(const LivePass& pass) const;
+  [[nodiscard]] std::int32_t confirmed_at(const LivePass& pass) const;
   [[nodiscard]] const Note& at(std::int32_t i) const noexcept { return all_.at(i); }
 
   const Grouping& all_;
@@ -71,10 +74,31 @@ std::int32_t Judge::recovered_at(const Group& group) const {
   return -1;
 }
 
+/// Losses in a row: PSN after PSN before one packet that shows them missing.
+std::uint32_t Judge::longest_row(const Group& group) const {
+  List<const Loss*> lost;
+  for (const Loss* loss : group.losses) {
+    if (loss->where == Lost::before_capture) lost.push_back(loss);
+  }
+  std::sort(lost.begin(), lost.end(), [](const Loss* a, const Loss* b) {
+    return std::tuple(a->request, a->shown, a->psn) < std::tuple(b->request, b->shown, b->psn);
+  });
+  std::uint32_t longest = lost.empty() ? 0 : 1;
+  std::uint32_t row = 1;
+  for (std::size_t i = 1; i < lost.size(); ++i) {
+    const bool next = lost[i]->request == lost[i - 1]->request && lost[i]->shown == lost[i - 1]->shown &&
+                      lost[i]->psn == lost[i - 1]->psn + 1;
+    row = next ? row + 1 : 1;
+    longest = std::max(longest, row);
+  }
+  return longest;
+}
+
 void Judge::count(const Group& group, Incident& incident) const {
   for (const Loss* loss : group.losses) {
     ++(loss->where == Lost::before_capture ? incident.lost_before : incident.lost_after);
   }
+  incident.lost_row = longest_row(group);
   List<std::int32_t> lost;
   for (const Loss* loss : group.losses) lost.push_back(loss->note);
   std::sort(lost.begin(), lost.end());
@@ -161,6 +185,15 @@ void Judge::judge_asked(const Group& group, std::int32_t nak, Incident& incident
   }
 }
 
+/// The first answer before a pass that confirms what it begins with; -1: none is among the notes.
+std::int32_t Judge::confirmed_at(const LivePass& pass) const {
+  for (std::int32_t i = 0; i < pass.begins; ++i) {
+    const Note& note = at(i);
+    if (!note.request && nak_of(note) == Nak::none && note.psn >= pass.from) return i;
+  }
+  return -1;
+}
+
 /// Sent again because nothing came.
 void Judge::judge_silence(const Group& group, Incident& incident) const {
   const LivePass& first = group.passes.front();
@@ -176,6 +209,8 @@ void Judge::judge_silence(const Group& group, Incident& incident) const {
     incident.of_responses = true;
     incident.known_by(PlaceEvidence::confirmed_before);
     incident.lost_at_most = 1;
+    const std::int32_t answer = confirmed_at(first);
+    if (answer >= 0) incident.confirmed_ago_ns = between(at(answer).time_ns, at(first.begins).time_ns);
     incident.confidence = 0.9F;
   } else if (all_.ruling(first.begins).doubt != Doubt::none) {
     incident.what = IncidentKind::loss_or_reordering;
@@ -243,15 +278,12 @@ void Judge::learn_how(const Group& group, Incident& incident) const {
   } else if (pass == nullptr && nak_of_kind(Nak::sequence) >= 0) {
     by_nak(LearnedBy::nothing, nak_of_kind(Nak::sequence));
   } else if (rule == Rule::timer || rule == Rule::read_asked_again) {
-    // A timer runs from the transmission; if that is forgotten, at least since the last one.
+    // A timer runs from the transmission; if that is forgotten, nobody knows since when.
     std::int32_t since = all_.original_of(begins);
     const bool missing =
         rule == Rule::read_asked_again && all_.first_beyond(false, at(begins).psn, begins) >= 0;
     incident.learned = missing ? LearnedBy::missing_response : LearnedBy::timer;
     if (missing) since = all_.first_beyond(false, at(begins).psn, begins);
-    for (std::int32_t i = begins - 1; since < 0 && i >= 0; --i) {
-      if (at(i).request) since = i;
-    }
     if (since >= 0) incident.learned_after_ns = between(at(since).time_ns, at(begins).time_ns);
   }
   if (const std::int32_t rnr = nak_of_kind(Nak::rnr); rnr >= 0) {

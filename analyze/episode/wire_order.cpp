@@ -2,6 +2,8 @@
 #include "analyze/episode/wire_order.hpp"
 
 #include <algorithm>
+#include <cstdlib>
+#include <fmt/core.h>
 #include <limits>
 #include <numeric>
 #include <tuple>
@@ -114,6 +116,7 @@ void Untangled::learn() {
   // Not by the last few of them: what was lost and sent again looks alike.
   const std::size_t most = late.size() - 1 - late.size() / 16;
   std::nth_element(late.begin(), late.begin() + static_cast<std::ptrdiff_t>(most), late.end());
+  if (std::getenv("RSP") != nullptr) { fmt::print(stderr, "DISORDER {} late of {} most={} notes={} first f={} last f={}\n", late.size(), seen.size(), late[most], notes_.size(), notes_.front().frame, notes_.back().frame); for (auto l : late) fmt::print(stderr," {}",l); fmt::print(stderr,"\n"); }
   facts_.disorder_ns = std::max(facts_.disorder_ns, late[most] + late[most] / 4);
 }
 

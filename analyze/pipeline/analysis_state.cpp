@@ -109,6 +109,7 @@ std::shared_ptr<Snapshot> conclude(AnalysisState&& followed, SourceFacts&& facts
     }
   }
   find_all(*snapshot);
+  diagnose(*snapshot);
   return snapshot;
 }
 

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "dissect/types.hpp"
+
 namespace roce::analyze {
 
 struct Snapshot;
@@ -23,9 +25,11 @@ struct Finding {
   std::string_view id;  ///< of its rule: snake_case, stable; its page is docs/findings/ID.md
   Severity severity = Severity::info;
   std::string_view title;
-  std::string subject;                        ///< a connection, a host, a pair of hosts, a port, the capture
-  std::uint64_t count = 0;                    ///< occurrences; of what, the explanation states
-  std::vector<std::uint64_t> packets;         ///< numbers of the first few, ascending, from 1; never empty
+  std::string subject;                     ///< a connection, a host, a pair of hosts, a port, the capture
+  std::optional<dissect::IpAddress> from;  ///< the one sender of what it is about; none: several, or unknown
+  std::optional<dissect::IpAddress> to;    ///< the one receiver
+  std::uint64_t count = 0;                 ///< occurrences; of what, the explanation states
+  std::vector<std::uint64_t> packets;      ///< numbers of the first few, ascending, from 1; never empty
   std::optional<std::int64_t> first_time_ns;  ///< ns since the epoch
   std::optional<std::int64_t> last_time_ns;
   double confidence = 1;                   ///< 0..1

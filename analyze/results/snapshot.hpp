@@ -22,6 +22,7 @@
 #include "analyze/policy/violations.hpp"
 #include "analyze/record/diagnostics.hpp"
 #include "analyze/record/totals.hpp"
+#include "analyze/results/diagnosis.hpp"
 #include "analyze/results/finding.hpp"
 #include "capture/core/source.hpp"
 
@@ -67,6 +68,7 @@ struct Snapshot {
   std::vector<RuleViolation> violations;        ///< violations of its rules
   std::vector<Finding> findings;                ///< most severe first
   std::uint64_t findings_dropped = 0;           ///< findings beyond the limit
+  std::vector<Diagnosis> diagnoses;             ///< worst first
   std::vector<Diagnostic> diagnostics;
   std::vector<capture::Error> errors;  ///< inputs that failed, also in diagnostics
 

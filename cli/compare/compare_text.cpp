@@ -120,7 +120,9 @@ analyze::Snapshot verdict_of(const CompareResult& result) {
 }
 
 std::string compare_text(const CompareResult& result, const ReportStyle& style) {
-  Page page(style);
+  ReportStyle all = style;
+  all.findings = true;
+  Page page(all);
   write_verdict(page, verdict_of(result));
   page.gap();
   write_point(page, result.points[0], "A");

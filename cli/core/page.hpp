@@ -20,6 +20,7 @@ struct ReportStyle {
   std::size_t top = 20;  ///< connections and flows to list; 0 = all
   /// Replaces FILE in commands; "": FILE is kept; none: the capture file, if only one was read.
   std::optional<std::string> file = std::nullopt;
+  bool findings = false;  ///< all findings in full
 };
 
 /// Collects the text of a report. Not thread-safe; `style` must outlive it.

@@ -25,6 +25,7 @@ namespace {
 struct ReportOptions {
   AnalyzeOptions analyze;
   std::optional<std::size_t> top;  ///< connections and flows to list; the default depends on the format
+  bool findings = false;
   bool html = false;
   bool json = false;
   bool pretty = false;
@@ -56,9 +57,10 @@ int run_report(const ReportOptions& options) {
         status);
   }
   if (options.html) return print_html(*result.snapshot, options.top, status);
-  const ReportStyle style{text_width(), want_color(options.analyze.color)};
-  return print_text(
-      report_text(*result.snapshot, {style.width, style.color, options.top.value_or(style.top)}), status);
+  ReportStyle style{text_width(), want_color(options.analyze.color)};
+  style.top = options.top.value_or(style.top);
+  style.findings = options.findings;
+  return print_text(report_text(*result.snapshot, style), status);
 }
 
 /// The three output formats of a table.
@@ -135,6 +137,7 @@ void add_report(CLI::App& app, Action& action) {
       ->add_option("--top", options->top, "connections and flows to list (0 = all; default: 20, in HTML 200)")
       ->check(number_error)
       ->type_name("N");
+  command->add_flag("--findings", options->findings, "all findings in full, the evidence of the diagnoses");
   auto* html = command->add_flag("--html", options->html, "one self-contained HTML file");
   command->add_flag("--json", options->json, "one JSON object")->excludes(html);
   command->add_flag("--pretty", options->pretty, "JSON with line breaks and indentation");

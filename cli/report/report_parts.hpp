@@ -7,6 +7,8 @@
 
 namespace roce::cli {
 
+/// All findings in full: the evidence of diagnoses.
+void write_findings(Page& page, const analyze::Snapshot& snapshot);
 /// Markings by traffic class, unless all packets of the capture have the same markings.
 void write_classes(Page& page, const analyze::Snapshot& snapshot);
 /// CE marks and CNPs.

@@ -35,13 +35,14 @@ ROOMS = {
     "analyze/policy": "analyze/flow analyze/link",
     "analyze/results": "analyze/episode analyze/policy",  # the Snapshot and its tables
     "analyze/findings": "analyze/results",
+    "analyze/diagnosis": "analyze/findings",  # what is wrong, said once
     "analyze/filter": "analyze/episode analyze/policy",
     "analyze/show": "analyze/filter analyze/link",  # one packet as line, tree, JSON
     "analyze/report": "analyze/results analyze/findings analyze/packet",  # whole reports as JSON and HTML
     "analyze/compare": "analyze/findings analyze/filter",
     "analyze/host": "analyze/policy analyze/results capture/host",
     "analyze/trace": "analyze/connection analyze/link",  # one connection packet by packet
-    "analyze/pipeline": "analyze/tracker analyze/findings analyze/filter",  # batches -> Snapshot
+    "analyze/pipeline": "analyze/tracker analyze/diagnosis analyze/filter",  # batches -> Snapshot
 
     # The program. What it shows comes from analyze's results; it never includes the inside of following packets.
     "cli/core": "analyze/pipeline analyze/report capture/files capture/write capture/confine",

@@ -95,6 +95,8 @@ std::vector<ExchangeGroup> group_exchanges(const std::vector<ExchangeCase>& case
 Finding finding_of(const ExchangeGroup& group) {
   Finding finding;
   finding.subject = fmt::format("{} > {}", group.client_text(), group.server_text());
+  if (group.clients.size() == 1) finding.from = *group.clients.begin();
+  if (group.servers.size() == 1) finding.to = *group.servers.begin();
   finding.count = group.proof.count;
   finding.packets = group.proof.frames;
   finding.first_time_ns = group.proof.first_time_ns;

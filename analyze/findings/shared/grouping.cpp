@@ -88,6 +88,8 @@ Finding make_finding(const Group& group, Words words) {
   finding.severity = words.severity;
   finding.title = words.title;
   finding.subject = subject_text(group);
+  if (group.one_sender()) finding.from = group.first().from().address;
+  if (group.one_receiver()) finding.to = group.first().to().address;
   finding.count = group.count();
   finding.packets = group.proof.frames;
   finding.packets.insert(finding.packets.end(), words.packets.begin(), words.packets.end());

@@ -50,6 +50,10 @@ struct Group {
 
   [[nodiscard]] std::uint64_t count() const noexcept { return proof.count; }
   [[nodiscard]] bool single() const noexcept { return kind == Kind::connection; }
+  [[nodiscard]] bool one_sender() const noexcept { return kind != Kind::to_host && kind != Kind::several; }
+  [[nodiscard]] bool one_receiver() const noexcept {
+    return kind != Kind::from_host && kind != Kind::several;
+  }
   [[nodiscard]] const Case& first() const noexcept { return cases.front(); }
   /// The case with the highest count; of equals the first.
   [[nodiscard]] const Case& worst() const noexcept;

@@ -39,6 +39,8 @@ Finding marked_finding(const Snapshot& snapshot, const Marked& marked, Words wor
   finding.severity = words.severity;
   finding.title = words.title;
   finding.subject = fmt::format("{} > {}", address_text(marked.src), address_text(marked.dst));
+  finding.from = marked.src;
+  finding.to = marked.dst;
   finding.count = marked.proof.count;
   finding.packets = marked.proof.frames;
   finding.first_time_ns = marked.proof.first_time_ns;

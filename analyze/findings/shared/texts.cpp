@@ -27,13 +27,6 @@ constexpr struct {
     {Event::retransmitted_unknown, "for a reason not captured"},
 };
 
-bool one_sender(const Group& group) noexcept {
-  return group.kind != Kind::to_host && group.kind != Kind::several;
-}
-bool one_receiver(const Group& group) noexcept {
-  return group.kind != Kind::from_host && group.kind != Kind::several;
-}
-
 std::string connections_text(const Group& group) {
   return plural(group.connections, "connection", "connections");
 }
@@ -97,11 +90,11 @@ std::string worst_text(const Group& group) {
 }
 
 std::string from_text(const Group& group) {
-  return one_sender(group) ? address_text(group.first().from().address) : std::string("the senders");
+  return group.one_sender() ? address_text(group.first().from().address) : std::string("the senders");
 }
 
 std::string to_text(const Group& group) {
-  return one_receiver(group) ? address_text(group.first().to().address) : std::string("the receivers");
+  return group.one_receiver() ? address_text(group.first().to().address) : std::string("the receivers");
 }
 
 std::string wait_text(std::uint64_t nanoseconds) {

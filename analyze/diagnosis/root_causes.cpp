@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/diagnosis/root_causes.hpp"
+
+#include <algorithm>
+
+namespace roce::analyze::diagnosis {
+namespace {
+
+using enum RootCause;
+using Towards = Explains::Towards;
+
+// A lost last packet of a message, or the only answer to one, leaves nothing but a timer. So timers are part
+// of a loss that is proven between the same two hosts, whichever way it is.
+constexpr Explains table_of_explanations[] = {
+    {request_or_answer_lost, pause, Towards::either},
+    {timer_too_short, pause, Towards::either},
+    {answers_lost, pause, Towards::either},
+    {no_answer, pause, Towards::either},
+    {request_or_answer_lost, no_answer, Towards::same},
+    {request_or_answer_lost, timer_too_short, Towards::same},
+    {request_or_answer_lost, corruption, Towards::either},
+    {request_or_answer_lost, loss, Towards::either},
+    {request_or_answer_lost, answers_lost, Towards::back},
+    {request_or_answer_lost, loss_or_reordering, Towards::either},
+    {request_or_answer_lost, receiver_not_ready, Towards::same, 0.25},
+    {answers_lost, no_answer, Towards::back},
+    {answers_lost, timer_too_short, Towards::back},
+    {timer_too_short, loss, Towards::either, 0.5},
+    {timer_too_short, corruption, Towards::either, 0.5},
+    {answers_lost, corruption, Towards::same},
+    {answers_lost, loss, Towards::same},
+    {loss, corruption, Towards::same, 0.1},
+    {loss_or_reordering, corruption, Towards::same, 0.1},
+    {loss_or_reordering, loss, Towards::same},
+    {loss_or_reordering, reordering, Towards::same},
+    // What came late, taken for lost, now and then is called lost for want of better knowledge.
+    {loss, reordering, Towards::same, 0.25},
+    {timer_too_short, no_answer, Towards::same},
+    {unexplained, request_refused, Towards::either},
+    {unexplained, no_answer, Towards::either},
+    {unexplained, corruption, Towards::either},
+    {unexplained, loss, Towards::either},
+    {unexplained, reordering, Towards::either},
+    {unexplained, loss_or_reordering, Towards::either},
+    {unexplained, answers_lost, Towards::either},
+    {unexplained, timer_too_short, Towards::either},
+    {unexplained, receiver_not_ready, Towards::either},
+    {unexplained, request_or_answer_lost, Towards::either},
+};
+
+constexpr Causes what_repeats{corruption,
+                              loss,
+                              loss_or_reordering,
+                              reordering,
+                              answers_lost,
+                              no_answer,
+                              timer_too_short,
+                              receiver_not_ready,
+                              pause,
+                              request_refused,
+                              request_or_answer_lost,
+                              unexplained};
+constexpr Causes what_silences{no_answer,
+                               loss,
+                               corruption,
+                               answers_lost,
+                               timer_too_short,
+                               request_or_answer_lost,
+                               pause,
+                               request_refused,
+                               loss_or_reordering};
+constexpr Consequence odd = Consequence::odd;
+constexpr Consequence degraded = Consequence::degraded;
+constexpr Consequence fatal = Consequence::fatal;
+
+constexpr FindingRole table_of_roles[] = {
+    {"loss_before_capture", loss, degraded, {loss, corruption, reordering}, true},
+    {"loss_after_capture",
+     loss,
+     degraded,
+     {loss, corruption, reordering, answers_lost, loss_or_reordering},
+     true},
+    {"loss_between_points", loss, degraded, {loss, corruption, loss_or_reordering}, true},
+    {"loss_by_capture", capture, odd, {}},
+    {"capture_drops", capture, odd, {}},
+    {"records_out_of_order", capture, odd, {}},
+    {"asymmetric_capture", capture, odd, {}},
+    {"sick_host", loss, degraded, what_repeats},
+    {"sick_link", loss, degraded, what_repeats},
+    {"go_back_n_storm", unexplained, degraded, what_repeats},
+    {"read_storm", unexplained, degraded, what_repeats},
+    {"livelock", unexplained, degraded, what_repeats},
+    {"timeouts", request_or_answer_lost, degraded, what_silences},
+    {"retries_exhausted", no_answer, fatal, what_silences},
+    {"spurious_retransmission", answers_lost, degraded, what_repeats},
+    {"slow_recovery", unexplained, odd, what_repeats},
+    {"reordering", reordering, degraded, {reordering, loss_or_reordering}},
+    {"duplicates_network", duplicates, odd, {duplicates}},
+    {"rnr", receiver_not_ready, degraded, {receiver_not_ready}},
+    {"rnr_exhausted", receiver_not_ready, fatal, {receiver_not_ready}},
+    {"zero_credits", receiver_not_ready, odd, {receiver_not_ready}},
+    {"remote_access_error", request_refused, fatal, {request_refused}},
+    {"invalid_request", request_refused, fatal, {request_refused}},
+    {"remote_operational_error", request_refused, fatal, {request_refused}},
+    {"invalid_rd_request", request_refused, fatal, {request_refused}},
+    {"uc_message_loss", loss, degraded, {loss, corruption}},
+    {"icrc_corruption", corruption, degraded, {corruption}},
+    {"icrc_capture_artefact", capture, odd, {}},
+    {"path_mtu", path_mtu, degraded, {}},
+    {"ip_fragments", path_mtu, odd, {}},
+    {"illegal_sequence", protocol, odd, {}},
+    {"msn_backwards", protocol, odd, {}},
+    {"pause_storm", pause, degraded, {pause}},
+    {"pause_heavy", pause, degraded, {pause}},
+    {"pause_mutual", pause, degraded, {pause}},
+    {"pause_unused_priority", settings, odd, {}},
+    {"roce_not_lossless", settings, odd, {}},
+    {"traffic_while_paused", pause, odd, {pause}},
+    {"global_pause_beside_pfc", settings, odd, {}},
+    {"pause_malformed", pause, odd, {}},
+    {"dcbx_mismatch", settings, odd, {}},
+    {"dcbx_two_agents", settings, odd, {}},
+    {"dcbx_priority_differs", settings, odd, {}},
+    {"dcbx_policy_differs", settings, odd, {}},
+    {"cm_rejected", connection_refused, fatal, {}},
+    {"cm_unanswered", connection_unanswered, fatal, {}},
+    {"version_mix", settings, odd, {}},
+    {"marking_directions", marking, odd, {}},
+    {"marking_changes", marking, odd, {}},
+    {"marking_between_points", marking, odd, {}},
+    {"retransmission_marking", marking, odd, {}},
+    {"not_ect", marking, odd, {}},
+    {"ecn_off", marking, odd, {}},
+    {"cnp_marking", marking, odd, {}},
+    {"pcp_without_dscp", marking, odd, {}},
+    {"cm_traffic_class", marking, odd, {}},
+    {"udp_source_ports", settings, odd, {}},
+    {"ce_without_cnp", congestion, degraded, {}},
+    {"cnp_without_ce", congestion, odd, {}},
+    {"cnp_ignored", congestion, degraded, {}},
+    {"source_mac_changed", settings, odd, {}},
+    {"policy_dscp", marking, degraded, {}},
+    {"policy_ecn", marking, degraded, {}},
+    {"policy_pcp", marking, degraded, {}},
+    {"policy_priority", marking, degraded, {}},
+    {"policy_vlan", marking, degraded, {}},
+    {"policy_ttl", marking, degraded, {}},
+    {"policy_address", marking, degraded, {}},
+    {"policy_pkey", marking, degraded, {}},
+    {"policy_version", marking, degraded, {}},
+};
+
+}  // namespace
+
+std::span<const Explains> explanations() noexcept {
+  return table_of_explanations;
+}
+
+const FindingRole* role_of(std::string_view finding) noexcept {
+  const auto found = std::find_if(std::begin(table_of_roles), std::end(table_of_roles),
+                                  [&](const FindingRole& role) { return role.id == finding; });
+  return found == std::end(table_of_roles) ? nullptr : found;
+}
+
+}  // namespace roce::analyze::diagnosis

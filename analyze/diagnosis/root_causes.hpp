@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// The graph of causes: what can be the root of a trouble, which symptoms it explains, and which findings are
+// its evidence. One row each.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "analyze/results/diagnosis.hpp"
+
+namespace roce::analyze::diagnosis {
+
+/// The values of `cause` of a diagnosis. The earlier one stands first where two weigh the same.
+enum class RootCause : std::uint8_t {
+  request_refused,         ///< a NAK that ends the queue pair
+  no_answer,               ///< the retries ran out
+  connection_refused,      ///< the CM was told no
+  connection_unanswered,   ///< or nothing
+  pause,                   ///< PFC or PAUSE holds the traffic up
+  corruption,              ///< bits are flipped on the way
+  loss,                    ///< packets are dropped
+  loss_or_reordering,      ///< dropped or overtaken: receivers ask for both
+  reordering,              ///< late packets are taken for lost ones
+  answers_lost,            ///< answers were on their way back, and had no effect
+  timer_too_short,         ///< answers come later than the timer
+  receiver_not_ready,      ///< RNR NAKs
+  request_or_answer_lost,  ///< a timer expired, for a request or an answer
+  path_mtu,                ///< packets of a size do not get through
+  duplicates,              ///< the network delivers twice
+  congestion,              ///< CE marks that slow nobody down
+  marking,                 ///< DSCP, PCP, ECN, VLAN otherwise than they should be
+  settings,                ///< ends of a link that do not agree
+  protocol,                ///< what no RoCE end does
+  unexplained,             ///< sent again, and the capture does not show why
+  capture,                 ///< the capture itself
+  count_
+};
+inline constexpr EnumNames<RootCause, static_cast<std::size_t>(RootCause::count_)> root_cause_names(
+    {{RootCause::request_refused, "request_refused"},
+     {RootCause::no_answer, "no_answer"},
+     {RootCause::connection_refused, "connection_refused"},
+     {RootCause::connection_unanswered, "connection_unanswered"},
+     {RootCause::pause, "pause"},
+     {RootCause::corruption, "corruption"},
+     {RootCause::loss, "loss"},
+     {RootCause::loss_or_reordering, "loss_or_reordering"},
+     {RootCause::reordering, "reordering"},
+     {RootCause::answers_lost, "answers_lost"},
+     {RootCause::timer_too_short, "timer_too_short"},
+     {RootCause::receiver_not_ready, "receiver_not_ready"},
+     {RootCause::request_or_answer_lost, "request_or_answer_lost"},
+     {RootCause::path_mtu, "path_mtu"},
+     {RootCause::duplicates, "duplicates"},
+     {RootCause::congestion, "congestion"},
+     {RootCause::marking, "marking"},
+     {RootCause::settings, "settings"},
+     {RootCause::protocol, "protocol"},
+     {RootCause::unexplained, "unexplained"},
+     {RootCause::capture, "capture"}});
+
+/// A set of causes, as bits.
+class Causes {
+ public:
+  constexpr Causes() = default;
+  constexpr Causes(std::initializer_list<RootCause> all) {
+    for (const RootCause cause : all) add(cause);
+  }
+  constexpr void add(RootCause cause) noexcept { bits_ |= std::uint32_t{1} << static_cast<unsigned>(cause); }
+  [[nodiscard]] constexpr bool has(RootCause cause) const noexcept {
+    return (bits_ >> static_cast<unsigned>(cause) & 1U) != 0;
+  }
+
+ private:
+  std::uint32_t bits_ = 0;
+};
+
+/// A symptom is part of the trouble that explains it, if both are of the same two hosts.
+struct Explains {
+  enum class Towards : std::uint8_t { same, back, either };
+
+  RootCause symptom{};
+  RootCause cause{};
+  Towards way = Towards::same;  ///< which direction the cause is about, seen from the symptom's
+  double share = 0;  ///< only where the symptom is at most this share of the cause; 0: however large it is
+};
+/// In the order in which they are tried.
+[[nodiscard]] std::span<const Explains> explanations() noexcept;
+
+/// What a finding stands for.
+struct FindingRole {
+  std::string_view id;  ///< of the finding
+  RootCause alone{};    ///< the cause of the diagnosis that it is, if it is evidence of no other
+  Consequence at_most = Consequence::degraded;  ///< severity of that diagnosis at most
+  Causes proves;                                ///< causes that it is evidence of
+  bool one_way = false;                         ///< only in the direction that it is about
+};
+/// The role of a finding; null for one that is not in the table.
+[[nodiscard]] const FindingRole* role_of(std::string_view finding) noexcept;
+
+}  // namespace roce::analyze::diagnosis

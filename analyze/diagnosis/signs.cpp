@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/diagnosis/signs.hpp"
+
+#include <algorithm>
+
+#include "analyze/findings/shared/retry_chains.hpp"
+
+namespace roce::analyze::diagnosis {
+namespace {
+
+constexpr Whereabouts seen_of(IncidentPlace place) noexcept {
+  switch (place) {
+    case IncidentPlace::before_capture:
+      return Whereabouts::upstream;
+    case IncidentPlace::after_capture:
+      return Whereabouts::downstream;
+    case IncidentPlace::between_points:
+      return Whereabouts::between_points;
+    case IncidentPlace::responder:
+      return Whereabouts::responder;
+    case IncidentPlace::not_known:
+    case IncidentPlace::several:
+    case IncidentPlace::count_:
+      break;
+  }
+  return Whereabouts::not_known;
+}
+
+/// What the answers to one requester usually take, at the capture point; 0: not known.
+std::uint64_t usual_answer_ns(const Requester& requester) {
+  Histogram all;
+  for (const OperationStats& operation : requester.operations) all.merge(operation.latency_ns);
+  return all.count() == 0 ? 0 : all.percentile(0.5);
+}
+
+class Collector {
+ public:
+  explicit Collector(const Snapshot& snapshot) : snapshot_(snapshot) {}
+  [[nodiscard]] Troubles take();
+
+ private:
+  Trouble& at(RootCause cause, Whereabouts seen, const Connection& connection, unsigned sender);
+  void count(RootCause cause, Whereabouts seen, const Connection& connection, unsigned sender, Event event,
+             std::uint64_t without = 0);
+  void count_lost(const Connection& connection, unsigned sender);
+  void count_ends(const Connection& connection, unsigned side);
+  void note(const Incident& incident);
+  void count_pauses(const PausePort& port);
+  void silence(const Incident& incident, const Connection& connection, Trouble& trouble);
+  [[nodiscard]] bool slow(const Incident& incident, const Requester& requester) const;
+
+  const Snapshot& snapshot_;
+  Troubles all_;
+  std::set<std::pair<std::uint32_t, unsigned>> ended_;  ///< requesters whose end some incident tells
+};
+
+Trouble& Collector::at(RootCause cause, Whereabouts seen, const Connection& connection, unsigned sender) {
+  const Way way{connection.ends[sender].address, connection.ends[1 - sender].address};
+  Trouble& trouble = all_[{cause, way, seen}];
+  trouble.cause = cause;
+  trouble.seen = seen;
+  trouble.ways.insert(way);
+  const bool first = trouble.sides.emplace(connection.id, sender).second;
+  if (first && cause == RootCause::reordering) trouble.late += connection.sent[sender].count(Event::out_of_order);
+  return trouble;
+}
+
+/// Adds what an event of the sender counts, without those that are known to be something else.
+void Collector::count(RootCause cause, Whereabouts seen, const Connection& connection, unsigned sender,
+                      Event event, std::uint64_t without) {
+  const EventLog* log = connection.sent[sender].find(event);
+  if (log == nullptr || log->count <= without) return;
+  Trouble& trouble = at(cause, seen, connection, sender);
+  trouble.at_least += log->count - without;
+  trouble.packets.insert(log->frames.begin(), log->frames.end());
+  if (log->first_time_ns == capture::no_time) return;
+  trouble.first_ns = std::min(trouble.first_ns.value_or(log->first_time_ns), log->first_time_ns);
+  trouble.last_ns = std::max(trouble.last_ns.value_or(log->last_time_ns), log->last_time_ns);
+}
+
+void Collector::count_lost(const Connection& connection, unsigned sender) {
+  const Events& sent = connection.sent[sender];
+  std::uint64_t damaged = sent.count(Event::icrc_mismatch);
+  // All of them: the capture is at fault, and not the path.
+  if (20 * damaged >= 19 * connection.packets[sender]) damaged = 0;
+  const std::uint64_t elsewhere = sent.count(Event::damaged_between_points);
+  if (damaged != 0) {
+    count(RootCause::corruption, elsewhere != 0 ? Whereabouts::between_points : Whereabouts::upstream,
+          connection, sender, Event::icrc_mismatch);
+  }
+  // A damaged packet is a gap as well.
+  count(RootCause::loss, Whereabouts::upstream, connection, sender, Event::lost_before_capture, damaged);
+  count(RootCause::loss, Whereabouts::downstream, connection, sender, Event::lost_after_capture);
+  count(RootCause::loss, Whereabouts::between_points, connection, sender, Event::lost_between_points,
+        elsewhere);
+  if (sent.count(Event::lost_between_points) == 0)
+    count(RootCause::loss, Whereabouts::upstream, connection, sender, Event::uc_message_lost, damaged);
+}
+
+/// Ends that no incident tells of: there is a limit to their number.
+void Collector::count_ends(const Connection& connection, unsigned side) {
+  const Requester& requester = connection.requester[side];
+  if (ended_.contains({connection.id, side})) return;
+  const auto end = [&](RootCause cause) {
+    Trouble& trouble =
+        at(cause, cause == RootCause::no_answer ? Whereabouts::not_known : Whereabouts::responder, connection,
+           side);
+    ++trouble.at_least;
+    ++trouble.failed;
+  };
+  if (requester.refused_fatally) return end(RootCause::request_refused);
+  if (requester.rnr_exhausted) return end(RootCause::receiver_not_ready);
+  if (gave_up(connection, side)) end(RootCause::no_answer);
+}
+
+/// The one host behind a MAC address; null: a switch or router, or nobody.
+const dissect::IpAddress* host_of(const Snapshot& snapshot, std::uint64_t mac) {
+  const dissect::IpAddress* host = nullptr;
+  for (const Flow& flow : snapshot.flows) {
+    if (flow.source_mac != mac || mac == 0) continue;
+    if (host != nullptr && *host != flow.key.src) return nullptr;
+    host = &flow.key.src;
+  }
+  return host;
+}
+
+/// A host that pauses its link holds up what is sent to it. Pauses of microseconds are what PFC is for.
+void Collector::count_pauses(const PausePort& port) {
+  constexpr std::int64_t noticeable_ns = 1'000'000;
+  std::uint64_t pauses = 0;
+  std::int64_t first_ns = capture::no_time;
+  std::int64_t last_ns = capture::no_time;
+  std::int64_t longest_ns = 0;
+  for (const auto& lane : port.lanes) {
+    if (!lane || lane->longest_ns < noticeable_ns) continue;
+    pauses += lane->pauses;
+    longest_ns = std::max(longest_ns, lane->longest_ns);
+    first_ns = first_ns == capture::no_time ? lane->xoff.first_time_ns : std::min(first_ns, lane->xoff.first_time_ns);
+    last_ns = std::max(last_ns, lane->xoff.last_time_ns + lane->longest_ns);
+  }
+  const dissect::IpAddress* const host = pauses == 0 ? nullptr : host_of(snapshot_, port.mac);
+  if (host == nullptr) return;
+  for (const Connection& connection : snapshot_.connections) {
+    for (unsigned side = 0; side < 2; ++side) {
+      if (connection.ends[1 - side].address != *host) continue;
+      Trouble& trouble = at(RootCause::pause, Whereabouts::responder, connection, side);
+      trouble.at_least = pauses;
+      trouble.waits_ns = {static_cast<std::uint64_t>(longest_ns)};
+      trouble.first_ns = first_ns;
+      trouble.last_ns = last_ns;
+      for (const auto& lane : port.lanes) {
+        if (lane) trouble.packets.insert(lane->xoff.frames.begin(), lane->xoff.frames.end());
+      }
+    }
+  }
+}
+
+/// Whether the answer came about as late as the timer runs, so that the timer is what is wrong.
+bool Collector::slow(const Incident& incident, const Requester& requester) const {
+  if (incident.learned_after_ns <= 0) return false;
+  const auto timer = static_cast<std::uint64_t>(incident.learned_after_ns);
+  // Answers that are far quicker as a rule are not late by themselves: something held them up, or was lost.
+  if (4 * usual_answer_ns(requester) < timer) return false;
+  if (incident.confirmed_ago_ns != Incident::unknown_ns) return 2 * incident.confirmed_ago_ns <= incident.learned_after_ns;
+  // What answers take includes repairs; what the quickest takes does not.
+  return 2 * requester.fastest_answer_ns >= timer;
+}
+
+void Collector::silence(const Incident& incident, const Connection& connection, Trouble& trouble) {
+  ++trouble.at_least;
+  if (incident.learned_after_ns <= 0) return;
+  trouble.waits_ns.push_back(static_cast<std::uint64_t>(incident.learned_after_ns));
+  trouble.answer_ns = std::max(trouble.answer_ns, usual_answer_ns(connection.requester[incident.side]));
+}
+
+void Collector::note(const Incident& incident) {
+  const Connection* const connection = connection_of(snapshot_, incident.connection);
+  if (connection == nullptr) return;
+  const unsigned side = incident.side;
+  const unsigned other = 1 - side;
+  const Requester& requester = connection->requester[side];
+  const unsigned sender = incident.of_responses ? other : side;
+  const RetryChain& chain = requester.trouble->worst_chain;
+  Trouble* trouble = nullptr;
+  const bool by_timer = incident.learned == LearnedBy::timer;
+  switch (incident.what) {
+    case IncidentKind::loss:
+      // The same incident may show losses on both sides of the capture point.
+      if (incident.lost_before != 0)
+        trouble = &at(RootCause::loss, Whereabouts::upstream, *connection, sender);
+      if (incident.lost_after != 0 && (trouble == nullptr || incident.lost_after > incident.lost_before))
+        trouble = &at(RootCause::loss, Whereabouts::downstream, *connection, sender);
+      break;
+    case IncidentKind::corruption:
+      trouble = &at(RootCause::corruption, seen_of(incident.place), *connection, sender);
+      break;
+    case IncidentKind::rnr:
+    case IncidentKind::rnr_exhausted:
+      trouble = &at(RootCause::receiver_not_ready, Whereabouts::responder, *connection, side);
+      ++trouble->at_least;
+      break;
+    case IncidentKind::reordering:
+      trouble = &at(RootCause::reordering, seen_of(incident.place), *connection, sender);
+      ++trouble->at_least;
+      break;
+    case IncidentKind::slow_responder:
+      trouble = &at(RootCause::timer_too_short, Whereabouts::responder, *connection, side);
+      silence(incident, *connection, *trouble);
+      break;
+    case IncidentKind::needless_repeat:
+      if (by_timer && slow(incident, requester)) {
+        trouble = &at(RootCause::timer_too_short, Whereabouts::responder, *connection, side);
+      } else {
+        trouble = &at(RootCause::answers_lost, Whereabouts::downstream, *connection, other);
+      }
+      silence(incident, *connection, *trouble);
+      break;
+    case IncidentKind::timeout:
+      trouble = &at(by_timer && slow(incident, requester) ? RootCause::timer_too_short
+                                                          : RootCause::request_or_answer_lost,
+                    Whereabouts::not_known, *connection, side);
+      silence(incident, *connection, *trouble);
+      break;
+    case IncidentKind::refused_request:
+      trouble = &at(RootCause::request_refused, Whereabouts::responder, *connection, side);
+      ++trouble->at_least;
+      break;
+    case IncidentKind::path_silent:
+      if (chain.answered && chain.too_late) {
+        trouble = &at(RootCause::timer_too_short, Whereabouts::responder, *connection, side);
+        trouble->waits_ns.push_back(chain.min_spacing_ns);
+      } else if (chain.answered) {
+        trouble = &at(RootCause::answers_lost, Whereabouts::downstream, *connection, other);
+      } else {
+        trouble = &at(RootCause::no_answer, Whereabouts::not_known, *connection, side);
+      }
+      ++trouble->at_least;
+      break;
+    case IncidentKind::loss_or_reordering:
+      trouble = &at(RootCause::loss_or_reordering, seen_of(incident.place), *connection, sender);
+      ++trouble->at_least;
+      break;
+    case IncidentKind::unexplained:
+    case IncidentKind::count_:
+      trouble = &at(RootCause::unexplained, Whereabouts::not_known, *connection, sender);
+      ++trouble->at_least;
+      break;
+  }
+  if (trouble == nullptr) return;
+  trouble->incidents.push_back(&incident);
+  trouble->packets.insert(incident.first_frame);
+  if (counts_packets(trouble->cause) && incident.lost_at_most > incident.lost_at_least())
+    trouble->at_most += incident.lost_at_most - incident.lost_at_least();
+  if (incident.start_ns != capture::no_time) {
+    trouble->first_ns = std::min(trouble->first_ns.value_or(incident.start_ns), incident.start_ns);
+    trouble->last_ns = std::max(trouble->last_ns.value_or(incident.end_ns), incident.end_ns);
+  }
+  const bool ends = incident.what == IncidentKind::refused_request ||
+                    incident.what == IncidentKind::rnr_exhausted ||
+                    incident.what == IncidentKind::path_silent;
+  if (ends && ended_.emplace(connection->id, side).second) ++trouble->failed;
+}
+
+Troubles Collector::take() {
+  for (const Connection& connection : snapshot_.connections) {
+    for (unsigned side = 0; side < 2; ++side) count_lost(connection, side);
+  }
+  for (const PausePort& port : snapshot_.pauses.ports) count_pauses(port);
+  for (const Incident& incident : snapshot_.incidents) note(incident);
+  for (const Connection& connection : snapshot_.connections) {
+    for (unsigned side = 0; side < 2; ++side) count_ends(connection, side);
+  }
+  return std::move(all_);
+}
+
+}  // namespace
+
+Troubles collect_signs(const Snapshot& snapshot) {
+  return Collector(snapshot).take();
+}
+
+}  // namespace roce::analyze::diagnosis

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/diagnosis/troubles.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "analyze/diagnosis/signs.hpp"
+
+namespace roce::analyze::diagnosis {
+
+const Connection* connection_of(const Snapshot& snapshot, std::uint32_t id) noexcept {
+  const auto found =
+      std::lower_bound(snapshot.connections.begin(), snapshot.connections.end(), id,
+                       [](const Connection& each, std::uint32_t wanted) { return each.id < wanted; });
+  return found == snapshot.connections.end() || found->id != id ? nullptr : &*found;
+}
+
+bool counts_packets(RootCause cause) noexcept {
+  return cause == RootCause::loss || cause == RootCause::corruption;
+}
+
+void Trouble::absorb(Trouble&& other, bool same) {
+  if (same) {
+    at_least = cause == RootCause::pause ? std::max(at_least, other.at_least) : at_least + other.at_least;
+    ways.merge(other.ways);
+  } else if (other.cause == RootCause::loss_or_reordering && cause == RootCause::reordering) {
+    at_most += other.at_least;
+  }
+  if (counts_packets(cause)) at_most += other.at_most;
+  failed += other.failed;
+  sides.merge(other.sides);
+  incidents.insert(incidents.end(), other.incidents.begin(), other.incidents.end());
+  std::sort(incidents.begin(), incidents.end(),
+            [](const Incident* a, const Incident* b) { return a->id < b->id; });
+  waits_ns.insert(waits_ns.end(), other.waits_ns.begin(), other.waits_ns.end());
+  answer_ns = std::max(answer_ns, other.answer_ns);
+  if (other.first_ns) first_ns = std::min(first_ns.value_or(*other.first_ns), *other.first_ns);
+  if (other.last_ns) last_ns = std::max(last_ns.value_or(*other.last_ns), *other.last_ns);
+  packets.merge(other.packets);
+  late += other.late;
+}
+
+std::uint64_t Trouble::timer_ns() const {
+  // What was sent again behind something else did not wait for its own answer.
+  constexpr std::uint64_t far_below = 8;
+  std::vector<std::uint64_t> sorted = waits_ns;
+  std::erase_if(sorted, [this](std::uint64_t wait) { return far_below * wait < answer_ns; });
+  if (sorted.empty()) return 0;
+  const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>((sorted.size() - 1) / 2);
+  std::nth_element(sorted.begin(), middle, sorted.end());
+  return *middle;
+}
+
+namespace {
+
+/// Whether a cause is about the way that the symptom asks for.
+bool fits(const Explains& row, const Way& symptom, const Way& cause) noexcept {
+  const Way back{symptom.second, symptom.first};
+  switch (row.way) {
+    case Explains::Towards::same:
+      return cause == symptom;
+    case Explains::Towards::back:
+      return cause == back;
+    case Explains::Towards::either:
+      break;
+  }
+  return cause == symptom || cause == back;
+}
+
+/// Receivers that take late packets for lost ones, and timers, make no difference between places of one way.
+constexpr Causes of_one_place{RootCause::reordering, RootCause::timer_too_short,
+                              RootCause::loss_or_reordering};
+
+void join_places(Troubles& all) {
+  for (auto each = all.begin(); each != all.end();) {
+    const auto next = std::next(each);
+    if (next == all.end() || next->first.cause != each->first.cause || next->first.way != each->first.way ||
+        !of_one_place.has(each->first.cause)) {
+      each = next;
+      continue;
+    }
+    if (each->second.weight() > next->second.weight()) {
+      each->second.absorb(std::move(next->second), true);
+      all.erase(next);
+    } else {
+      next->second.absorb(std::move(each->second), true);
+      each = all.erase(each);
+    }
+  }
+  // Where the late ones were captured, they were late already when they came here.
+  for (auto& [key, trouble] : all) {
+    if (key.cause == RootCause::reordering && 2 * trouble.late >= trouble.weight()) trouble.seen = Whereabouts::upstream;
+  }
+}
+
+/// Whether both were there at the same time, as far as times are known.
+bool at_once(const Trouble& a, const Trouble& b) noexcept {
+  return !a.first_ns || !b.first_ns || (*a.first_ns <= *b.last_ns && *b.first_ns <= *a.last_ns);
+}
+
+/// The trouble of that cause between the two hosts of the symptom; of several the one with most of it.
+Trouble* cause_of(Troubles& all, const Explains& row, const Way& way, const Trouble& symptom) {
+  Trouble* best = nullptr;
+  for (const Way& each : {way, Way{way.second, way.first}}) {
+    if (!fits(row, way, each)) continue;
+    for (auto at = all.lower_bound({row.cause, each, Whereabouts{}});
+         at != all.end() && at->first.cause == row.cause && at->first.way == each; ++at) {
+      if (&at->second == &symptom || (row.cause == RootCause::pause && !at_once(at->second, symptom))) continue;
+      if (row.share != 0 &&
+          static_cast<double>(symptom.weight()) > row.share * static_cast<double>(at->second.weight()) + 1)
+        continue;
+      if (best == nullptr || at->second.weight() > best->weight()) best = &at->second;
+    }
+  }
+  return best;
+}
+
+void join_symptoms(Troubles& all) {
+  for (const Explains& row : explanations()) {
+    for (auto each = all.lower_bound({row.symptom, {}, Whereabouts{}});
+         each != all.end() && each->first.cause == row.symptom;) {
+      Trouble* const cause = cause_of(all, row, each->first.way, each->second);
+      if (cause == nullptr) {
+        ++each;
+        continue;
+      }
+      cause->symptoms.add(row.symptom);
+      cause->absorb(std::move(each->second), false);
+      each = all.erase(each);
+    }
+  }
+}
+
+/// From so many pairs of hosts on, a trouble is told once.
+constexpr std::size_t few_pairs = 3;
+/// The share of a trouble that is one host's for the rest not to matter.
+constexpr double nearly_all = 0.8;
+
+using Members = std::vector<Trouble>;
+
+/// Moves those with `host` to the end, and returns where they begin.
+Members::iterator part_with(Members& all, const dissect::IpAddress& host, dissect::IpAddress Way::*end) {
+  return std::stable_partition(all.begin(), all.end(),
+                               [&](const Trouble& each) { return (*each.ways.begin()).*end != host; });
+}
+
+Trouble joined(Members::iterator from, Members::iterator to) {
+  Trouble whole = std::move(*from);
+  for (auto each = std::next(from); each != to; ++each) whole.absorb(std::move(*each), true);
+  return whole;
+}
+
+/// Joins what one cause and place shows between many pairs of hosts: the part of a host that nearly all of it
+/// has in common, and the rest. What everybody shows is nobody's own.
+void join_pairs(Members members, Members& troubles) {
+  // A host that pauses does so to all, however many of them send.
+  const std::size_t enough = members.front().cause == RootCause::pause ? 1 : few_pairs;
+  const auto keep = [&](Members::iterator from, Members::iterator to) {
+    if (std::distance(from, to) >= static_cast<std::ptrdiff_t>(enough))
+      return troubles.push_back(joined(from, to));
+    std::move(from, to, std::back_inserter(troubles));
+  };
+  std::uint64_t all = 0;
+  for (const Trouble& each : members) all += each.weight();
+  for (dissect::IpAddress Way::*end : {&Way::second, &Way::first}) {
+    std::map<dissect::IpAddress, std::pair<std::size_t, std::uint64_t>> hosts;
+    for (const Trouble& each : members) {
+      auto& [pairs, weight] = hosts[(*each.ways.begin()).*end];
+      ++pairs;
+      weight += each.weight();
+    }
+    for (const auto& [host, of] : hosts) {
+      if (of.first < enough || static_cast<double>(of.second) < nearly_all * static_cast<double>(all))
+        continue;
+      const auto own = part_with(members, host, end);
+      keep(members.begin(), own);
+      keep(own, members.end());
+      return;
+    }
+  }
+  keep(members.begin(), members.end());
+}
+
+}  // namespace
+
+std::vector<Trouble> find_troubles(const Snapshot& snapshot) {
+  Troubles all = collect_signs(snapshot);
+  join_places(all);
+  join_symptoms(all);
+  struct Kind {
+    RootCause cause{};
+    Whereabouts seen{};
+    dissect::IpAddress receiver;  ///< only of what is one host's own
+    auto operator<=>(const Kind&) const = default;
+  };
+  std::map<Kind, Members> groups;
+  for (auto& [key, trouble] : all) {
+    const Kind kind{key.cause, trouble.seen, key.cause == RootCause::pause ? key.way.second : dissect::IpAddress{}};
+    groups[kind].push_back(std::move(trouble));
+  }
+  Members troubles;
+  for (auto& [key, members] : groups) join_pairs(std::move(members), troubles);
+  return troubles;
+}
+
+}  // namespace roce::analyze::diagnosis

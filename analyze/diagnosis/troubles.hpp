@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// From what connections and incidents show to troubles: what has one cause and one place is one trouble.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "analyze/diagnosis/root_causes.hpp"
+#include "analyze/results/snapshot.hpp"
+
+namespace roce::analyze::diagnosis {
+
+/// Sender and receiver of the packets that a trouble hits.
+using Way = std::pair<dissect::IpAddress, dissect::IpAddress>;
+
+/// One cause at one place, with all that shows it. Refers to the snapshot.
+struct Trouble {
+  RootCause cause{};
+  Whereabouts seen = Whereabouts::not_known;
+  std::set<Way> ways;
+  /// Connections that show it, each with the side that sends what is hit.
+  std::set<std::pair<std::uint32_t, unsigned>> sides;
+  std::vector<const Incident*> incidents;  ///< by id
+  std::uint64_t at_least = 0;              ///< packets lost, damaged, refused, ...: of the cause alone
+  std::uint64_t at_most = 0;               ///< more than `at_least`, where the capture leaves that open
+  std::uint64_t late = 0;                  ///< reordering: packets that were late when they were captured
+  std::uint64_t failed = 0;                ///< connections that ended by it
+  std::vector<std::uint64_t> waits_ns;     ///< of requesters until their timers expired
+  std::uint64_t answer_ns = 0;             ///< what answers to them take, median; 0: not known
+  std::optional<std::int64_t> first_ns;
+  std::optional<std::int64_t> last_ns;
+  std::set<std::uint64_t> packets;
+  Causes symptoms;  ///< causes whose incidents were found to be part of it
+
+  /// How much there is of it, to compare two.
+  [[nodiscard]] std::uint64_t weight() const noexcept {
+    return std::max<std::uint64_t>(at_least, incidents.size());
+  }
+  /// The timer, as far as waits show it: their median; 0: not known.
+  [[nodiscard]] std::uint64_t timer_ns() const;
+  /// Takes over what another shows; `same`: it is of the same cause, so that its counts are added.
+  void absorb(Trouble&& other, bool same);
+};
+
+/// Whether the counts of a cause are packets; else they are occasions.
+[[nodiscard]] bool counts_packets(RootCause cause) noexcept;
+
+/// All troubles that incidents and events of connections show: symptoms are part of their causes, and what
+/// many pairs of hosts share is one.
+[[nodiscard]] std::vector<Trouble> find_troubles(const Snapshot& snapshot);
+
+/// The connection of that id, or null.
+[[nodiscard]] const Connection* connection_of(const Snapshot& snapshot, std::uint32_t id) noexcept;
+
+}  // namespace roce::analyze::diagnosis

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/diagnosis/words.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "analyze/base/address_text.hpp"
+#include "analyze/base/units.hpp"
+#include "analyze/findings/shared/texts.hpp"
+#include "dissect/aeth.hpp"
+
+namespace roce::analyze::diagnosis {
+namespace {
+
+/// Who stands on one end of all ways of a trouble.
+std::string end_words(const Trouble& trouble, dissect::IpAddress Way::*end) {
+  std::set<dissect::IpAddress> hosts;
+  for (const Way& way : trouble.ways) hosts.insert(way.*end);
+  return hosts.size() == 1 ? address_text(*hosts.begin()) : fmt::format("{} hosts", hosts.size());
+}
+
+struct Said {
+  std::string from;  ///< "10.0.0.1", "4 hosts"
+  std::string to;
+  std::string way;      ///< "10.0.0.1 → 10.0.0.2", "12 pairs of hosts"
+  bool many = false;    ///< the subject of a sentence that begins with `way` is plural
+  std::string place;    ///< "upstream of this capture"
+  std::string repeats;  ///< "; 47.7 % of what 10.0.0.1 sends are repeats"
+};
+
+std::string place_words(Whereabouts seen) {
+  switch (seen) {
+    case Whereabouts::upstream:
+      return " upstream of this capture";
+    case Whereabouts::downstream:
+      return " downstream of this capture";
+    case Whereabouts::between_points:
+      return " between the two capture points";
+    case Whereabouts::not_known:
+    case Whereabouts::responder:
+    case Whereabouts::count_:
+      break;
+  }
+  return "";
+}
+
+/// The side of a connection that had to send again for a trouble of that sender.
+bool peer_repeats(RootCause cause) noexcept {
+  return cause == RootCause::answers_lost;
+}
+
+Said words_of(const Trouble& trouble, const Share& share) {
+  Said w;
+  w.from = end_words(trouble, &Way::first);
+  w.to = end_words(trouble, &Way::second);
+  w.many = trouble.ways.size() > 1;
+  const bool one_end = trouble.ways.size() == 1 || w.from.find("hosts") == std::string::npos ||
+                       w.to.find("hosts") == std::string::npos;
+  w.way = one_end ? w.from + " → " + w.to : fmt::format("{} pairs of hosts", trouble.ways.size());
+  w.place = place_words(trouble.seen);
+  constexpr double notable = 0.01;
+  if (share.of_repeats() >= notable) {
+    const std::string& who = peer_repeats(trouble.cause) ? w.to : w.from;
+    w.repeats = fmt::format("; {} of what {} {} are repeats", percent_text(share.repeated, share.repeatable),
+                            trouble.ways.size() > 1 && !one_end ? "they" : who,
+                            who.find("hosts") != std::string::npos || !one_end ? "send" : "sends");
+  }
+  return w;
+}
+
+/// "1.2 % of its packets, at least 57", "at least 22 packets": a lower bound is never a rate.
+std::string how_many(const Trouble& trouble, const Share& share) {
+  if (trouble.at_most != 0 || trouble.seen == Whereabouts::downstream || share.sent == 0)
+    return fmt::format("at least {}", packets_text(trouble.at_least));
+  return fmt::format("{} of {} packets ({})", trouble.at_least, share.sent,
+                     percent_text(trouble.at_least, share.sent));
+}
+
+std::string refused_words(const Snapshot& snapshot, const Trouble& trouble) {
+  std::set<std::string> names;
+  for (const auto& [id, side] : trouble.sides) {
+    const Connection* connection = connection_of(snapshot, id);
+    if (connection == nullptr) continue;
+    for (const RefusedRequest& refused : connection->requester[side].trouble->refused)
+      names.insert(std::string(dissect::syndrome_text(refused.syndrome)));
+  }
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+std::string times(const Trouble& trouble) {
+  return times_text(std::max<std::uint64_t>(trouble.at_least, 1));
+}
+
+std::string queue_pairs(std::uint64_t n) {
+  return n == 1 ? "a queue pair" : fmt::format("{} queue pairs", n);
+}
+
+/// " and ended a queue pair", or nothing.
+std::string ended_words(const Trouble& trouble) {
+  return trouble.failed == 0 ? "" : fmt::format("; {} ended by it", queue_pairs(trouble.failed));
+}
+
+/// What the requests of a timer that is too short look like.
+std::string hasty_words(const Trouble& t, const Said& w) {
+  const std::uint64_t timer = t.timer_ns();
+  // The answers pass the capture point in time, if barely, and then it is too late for their requester.
+  if (timer != 0 && t.answer_ns != 0 && t.answer_ns < timer) {
+    return fmt::format(
+        "{} sends requests again though {} answers, {}: answers take {} (median) of the {} that its timer "
+        "runs",
+        w.from, w.to, times(t), wait_text(t.answer_ns), wait_text(timer));
+  }
+  std::string why = "its timer is too short";
+  if (timer != 0) why = fmt::format("its timer runs {}, answers take longer", wait_text(timer));
+  if (t.answer_ns != 0) {
+    why = fmt::format(
+        "answers take {} (median), {}", wait_text(t.answer_ns),
+        timer == 0 ? "longer than its timer" : fmt::format("its timer runs {}", wait_text(timer)));
+  }
+  return fmt::format("{} sends requests again before {} has answered, {}: {}", w.from, w.to, times(t), why);
+}
+
+std::string sentence_of(const Snapshot& snapshot, const Trouble& t, const Share& share, const Said& w) {
+  switch (t.cause) {
+    case RootCause::loss:
+      return fmt::format("{} {} {}{}{}{}", w.way, w.many ? "lose" : "loses", how_many(t, share), w.place,
+                         w.repeats, ended_words(t));
+    case RootCause::corruption:
+      return fmt::format("{}: {} {} damaged{} (wrong ICRC){}{}", w.way, how_many(t, share),
+                         verb(t.at_least, "is", "are"), w.place, w.repeats, ended_words(t));
+    case RootCause::reordering:
+      return fmt::format(
+          "{}: packets overtake each other{}, and {} takes late ones for lost, {}{}{}", w.way, w.place, w.to,
+          times(t), t.at_most == 0 ? "" : fmt::format(" or up to {}", times_text(t.at_least + t.at_most)),
+          w.repeats);
+    case RootCause::loss_or_reordering:
+      return fmt::format("{}: {} that passed this capture {} asked for again, lost or overtaken{}{}{}", w.way,
+                         packets_text(t.at_least), verb(t.at_least, "was", "were"), w.place, w.repeats,
+                         ended_words(t));
+    case RootCause::answers_lost:
+      return fmt::format(
+          "answers of {} do not get to {}: {} they had passed this capture, and it sent the request "
+          "again{}{}",
+          w.from, w.to, times(t), w.repeats, ended_words(t));
+    case RootCause::timer_too_short:
+      return hasty_words(t, w) + w.repeats + ended_words(t);
+    case RootCause::receiver_not_ready:
+      return t.failed != 0
+                 ? fmt::format("{} had no receive posted for {} until the RNR retries ran out: {} ended",
+                               w.to, w.from, queue_pairs(t.failed))
+                 : fmt::format("{} is not ready to receive from {}: RNR NAK {}{}", w.to, w.from, times(t),
+                               w.repeats);
+    case RootCause::request_refused:
+      return fmt::format("{} refused {} of {} ({}): {} ended", w.to,
+                         t.at_least == 1 ? std::string("a request") : fmt::format("{} requests", t.at_least),
+                         w.from, refused_words(snapshot, t), queue_pairs(t.failed));
+    case RootCause::no_answer:
+      return fmt::format("{} gave up on {}: {} got no answer until the retries ran out", w.from, w.to,
+                         queue_pairs(t.failed));
+    case RootCause::request_or_answer_lost:
+      return fmt::format(
+          "{} sent requests to {} again after a timeout, {}: they or their answers were lost{}{}", w.from,
+          w.to, times(t), w.repeats, ended_words(t));
+    case RootCause::pause:
+      return fmt::format("{} pauses its link {}, for up to {}: what is sent to it waits{}{}", w.to, times(t),
+                         wait_text(t.timer_ns()), w.repeats, ended_words(t));
+    default:
+      return fmt::format("{}: {} sent again for a reason that this capture does not show", w.way,
+                         packets_text(t.at_least));
+  }
+}
+
+std::string pattern_words(const LossPattern& pattern, const Trouble& trouble) {
+  switch (pattern.pattern) {
+    case Pattern::single:
+      return pattern.most_at_once == 1
+                 ? "Single packets, never two in a row."
+                 : fmt::format("Single packets, at most {} in a row.", pattern.most_at_once);
+    case Pattern::bursts:
+      return fmt::format("Up to {} packets in a row, as a full queue drops them.", pattern.most_at_once);
+    case Pattern::periodic:
+      return fmt::format("At even intervals of {}.", duration_text(pattern.period_ns));
+    case Pattern::outage:
+      return fmt::format("Nothing got through for {} at least, on {}.", duration_text(pattern.outage_ns),
+                         plural(trouble.sides.size(), "connection", "connections"));
+    case Pattern::none:
+    case Pattern::count_:
+      break;
+  }
+  return {};
+}
+
+std::string cost_words(const Cost& cost) {
+  std::string text;
+  if (cost.repeated_packets != 0)
+    text = fmt::format("{} ({}) sent again", packets_text(cost.repeated_packets),
+                       bytes_text(cost.repeated_bytes));
+  if (cost.discarded_packets != 0)
+    text +=
+        fmt::format("{}up to {} discarded by the receiver", text.empty() ? "" : ", ", cost.discarded_packets);
+  if (cost.stalled_ns > 0)
+    text += fmt::format("{}{} without goodput", text.empty() ? "" : ", ", duration_text(cost.stalled_ns));
+  return text.empty() ? text : text + ".";
+}
+
+std::string incidents_words(const Diagnosis& d) {
+  if (d.incident_count == 0) return {};
+  std::string text = plural(d.incident_count, "incident", "incidents");
+  if (d.connection_count > 1) text += fmt::format(" on {} connections", d.connection_count);
+  if (d.cost.recovery_longest_ns > 0) {
+    text += d.incident_count == 1
+                ? ", recovery " + duration_text(d.cost.recovery_longest_ns)
+                : fmt::format(", recovery {} (median), {} at most", duration_text(d.cost.recovery_median_ns),
+                              duration_text(d.cost.recovery_longest_ns));
+  }
+  return text + ".";
+}
+
+/// What was found to be part of it.
+std::string symptoms_words(const Trouble& t) {
+  std::string text;
+  const auto add = [&](RootCause cause, std::string_view words) {
+    if (t.symptoms.has(cause)) text += (text.empty() ? "" : ", ") + std::string(words);
+  };
+  add(RootCause::request_or_answer_lost, "timeouts");
+  add(RootCause::no_answer, "queue pairs that gave up");
+  add(RootCause::timer_too_short, "late answers");
+  add(RootCause::answers_lost, "answers that had no effect");
+  add(RootCause::loss_or_reordering, "packets asked for again that may only have been late");
+  add(RootCause::unexplained, "repeats whose reason was not captured");
+  return text.empty() ? text : fmt::format("Taken for part of it, between the same hosts: {}.", text);
+}
+
+constexpr std::string_view drops_of =
+    "rdma statistic show; ethtool -S DEV | grep -iE 'drop|discard|out_of_buffer|crc'";
+
+void leave_open(const Trouble& t, const Said& w, Diagnosis& d) {
+  const auto open = [&](std::string text) { d.alternatives.push_back(std::move(text)); };
+  switch (t.cause) {
+    case RootCause::loss:
+      if (t.seen == Whereabouts::downstream) {
+        open(fmt::format("dropped by {} itself rather than on the way to it", w.to));
+        open("damaged on the way: a wrong ICRC is dropped, too");
+        d.would_decide =
+            fmt::format("a capture at {}, or its counters ({}), against the drops of the switches on the way",
+                        w.to, drops_of);
+      } else if (t.seen == Whereabouts::upstream) {
+        open(fmt::format("dropped by {} itself before it was on the wire", w.from));
+        d.would_decide = fmt::format(
+            "a capture at {}, compared with this one (roceanalyze compare), or the drops of the "
+            "switches on the way to here",
+            w.from);
+      }
+      break;
+    case RootCause::corruption:
+      d.would_decide =
+          "symbol and FCS errors of the ports on the way (ethtool -S DEV | grep -iE 'crc|symbol|phy')";
+      break;
+    case RootCause::loss_or_reordering:
+      d.would_decide = fmt::format("a capture at {}: there a late packet is seen to come", w.to);
+      break;
+    case RootCause::answers_lost:
+      open(fmt::format("{} got them too late: a timer shorter than its round trip, or a host that is busy",
+                       w.to));
+      d.would_decide = fmt::format("a capture at {}, or its counters ({})", w.to, drops_of);
+      break;
+    case RootCause::timer_too_short:
+      open(fmt::format("answers lost on the way to {}", w.from));
+      d.would_decide = fmt::format(
+          "local_ack_timeout_err of {} with a longer timer (ibv_modify_qp timeout, NCCL_IB_TIMEOUT): if it "
+          "stays, "
+          "answers are lost",
+          w.from);
+      break;
+    case RootCause::request_or_answer_lost:
+      open(fmt::format("the request lost on its way from here to {}", w.to));
+      open("its answer lost on the way back to here");
+      open(fmt::format("{} answered too late", w.to));
+      d.would_decide = fmt::format(
+          "a capture at {}, or duplicate_request of {} (rdma statistic show): it counts requests "
+          "whose answer was lost",
+          w.to, w.to);
+      break;
+    case RootCause::no_answer:
+      open(fmt::format("the way to {} is broken", w.to));
+      open("the way back from there is broken");
+      open(fmt::format("{} or its queue pair is gone", w.to));
+      d.would_decide =
+          fmt::format("a capture at {}, or whether the queue pair is there (rdma resource show qp)", w.to);
+      break;
+    case RootCause::pause:
+      open(fmt::format("{} is slow to take what it gets, or its own switch port pauses it", w.to));
+      d.would_decide = fmt::format("the pause counters of {} (ethtool -S DEV | grep -i pause; mlnx_qos -i DEV) and its "
+                                   "rx_out_of_buffer",
+                                   w.to);
+      break;
+    case RootCause::unexplained:
+      d.would_decide = fmt::format("a capture nearer to {}, without drops", w.from);
+      break;
+    default:
+      break;
+  }
+}
+
+}  // namespace
+
+Share share_of(const Snapshot& snapshot, const Trouble& trouble) {
+  Share share;
+  for (const Connection& connection : snapshot.connections) {
+    for (unsigned side = 0; side < 2; ++side) {
+      if (!trouble.ways.contains({connection.ends[side].address, connection.ends[1 - side].address}))
+        continue;
+      const Events& sent = connection.sent[side];
+      share.sent += connection.packets[side] + connection.left_out[side] +
+                    sent.count(Event::lost_before_capture) + sent.count(Event::lost_by_capture);
+      const unsigned again = peer_repeats(trouble.cause) ? 1 - side : side;
+      share.repeatable += connection.packets[again] + connection.left_out[again];
+      share.repeated += repeats_of(connection.sent[again]);
+    }
+  }
+  std::map<std::uint32_t, std::int64_t> stalled;
+  for (const Incident* each : trouble.incidents) stalled[each->connection] += each->stalled_ns;
+  for (const auto& [id, ns] : stalled) {
+    share.stalled_ns = std::max(share.stalled_ns, ns);
+    const Connection* connection = connection_of(snapshot, id);
+    if (connection == nullptr || connection->first_time_ns == capture::no_time) continue;
+    share.time_ns = std::max(share.time_ns, span_ns(connection->first_time_ns, connection->last_time_ns));
+  }
+  return share;
+}
+
+void put_in_words(const Snapshot& snapshot, const Trouble& trouble, const Share& share,
+                  Diagnosis& diagnosis) {
+  const Said w = words_of(trouble, share);
+  diagnosis.subject = w.way;
+  if (trouble.sides.size() == 1) {
+    const auto& [id, side] = *trouble.sides.begin();
+    if (const Connection* connection = connection_of(snapshot, id); connection != nullptr)
+      diagnosis.subject = ends_text(*connection, side);
+  }
+  diagnosis.sentence = sentence_of(snapshot, trouble, share, w);
+  const LossPattern pattern = pattern_of(trouble);
+  diagnosis.pattern = pattern.pattern;
+  for (std::string fact : {pattern_words(pattern, trouble), incidents_words(diagnosis),
+                           cost_words(diagnosis.cost), symptoms_words(trouble)}) {
+    if (!fact.empty()) diagnosis.facts.push_back(std::move(fact));
+  }
+  leave_open(trouble, w, diagnosis);
+}
+
+}  // namespace roce::analyze::diagnosis

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/report/report_evidence.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analyze/base/units.hpp"
+#include "analyze/base/value_format.hpp"
+#include "analyze/report/advice.hpp"
+#include "cli/core/text_table.hpp"
+
+namespace roce::cli {
+namespace {
+
+using analyze::Snapshot;
+
+/// Lines must not be broken inside of double quotes: these spaces are part of a filter's constant.
+std::string unbroken_texts(std::string text) {
+  bool inside = false;
+  for (char& c : text) {
+    if (c == '"') inside = !inside;
+    if (c == ' ' && inside) c = Page::unbreakable;
+  }
+  return text;
+}
+
+/// Whether the text has no characters that printable() would escape, except backslashes.
+bool shows_as_it_is(std::string_view text) {
+  std::string bare(text);
+  std::erase_if(bare, [](char c) { return c == '\\' || c == Page::unbreakable; });
+  return printable(bare) == bare;
+}
+
+/// The file names that replace FILE in commands: one, if it can be typed.
+std::vector<std::string> named_files(const Snapshot& s, const ReportStyle& style) {
+  std::string path = style.file.value_or(s.files.size() == 1 ? s.files[0].path : std::string());
+  if (path.empty() || path == "-" || !shows_as_it_is(path)) return {};
+  std::replace(path.begin(), path.end(), ' ', Page::unbreakable);
+  return {path};
+}
+
+/// A command on lines of its own, ready to be copied: a backslash continues it for the shell.
+void write_shell(Page& page, std::string command) {
+  constexpr std::string_view filter = " -Y ";
+  if (!shows_as_it_is(command)) command = printable(command);
+  const std::size_t split = command.find(filter);
+  if (display_width(command) + Page::indent > page.width() && split != std::string::npos) {
+    page.line(command.substr(0, split + filter.size()) + "\\");
+    command.erase(0, split + filter.size());
+  }
+  page.line(unbroken_texts(std::move(command)));
+}
+
+}  // namespace
+
+std::string evidence_text(const Snapshot& s, const Evidence& evidence) {
+  std::string text = evidence.packets.size() == 1 ? "packet" : "packets";
+  for (std::size_t i = 0; i < evidence.packets.size(); ++i)
+    text += fmt::format("{} {}", i == 0 ? "" : ",", evidence.packets[i]);
+  if (evidence.more) text += " ...";
+  if (evidence.first_ns && s.totals.any_time) {
+    // The format of the time column of `packets`, and of --from and --to.
+    const auto since = [&s](std::int64_t time) {
+      std::string seconds = "+";
+      analyze::append_seconds(seconds, analyze::span_ns(s.totals.first_time_ns, time), 6);
+      return seconds;
+    };
+    const std::string first = since(*evidence.first_ns);
+    const std::string last = since(evidence.last_ns.value_or(*evidence.first_ns));
+    text += first == last ? fmt::format(", at {} s", first) : fmt::format(", from {} to {} s", first, last);
+  }
+  if (evidence.confidence < 1) text += fmt::format(", confidence {:.0f} %", 100 * evidence.confidence);
+  return text;
+}
+
+void write_advice(Page& page, const Snapshot& s, std::string_view advice) {
+  std::string lead = "To do:";
+  for (const analyze::AdvicePart& part : analyze::advice_parts(advice, named_files(s, page.style()))) {
+    if (part.command && !lead.empty()) page.line(lead);
+    if (part.command) {
+      write_shell(page, part.text);
+    } else {
+      page.line(lead + " " + printable(part.text));
+    }
+    lead.clear();
+  }
+}
+
+void write_command(Page& page, const Snapshot& s, const std::string& command) {
+  for (const analyze::AdvicePart& part : analyze::advice_parts(command, named_files(s, page.style())))
+    write_shell(page, part.text);
+}
+
+}  // namespace roce::cli
