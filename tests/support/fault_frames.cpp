@@ -95,6 +95,15 @@ void FaultFrames::extend(const Packet& packet) {
   }
 }
 
+// One that the ICRC covers, from the BTH on: all but the BTH's fifth byte (IBTA 7.8.1).
+void FaultFrames::flip_bit(std::uint32_t which) {
+  constexpr std::size_t ethernet = 14, tag = 4, udp = 8, not_covered = 4;
+  const std::size_t begin = ethernet + tag * frame_.vlans.size() + (options_.ipv6 ? 40 : 20) + udp;
+  const std::size_t bit = which % (8 * (bytes_.size() - begin));
+  const std::size_t byte = bit / 8 == not_covered ? bytes_.size() - 1 : begin + bit / 8;
+  bytes_[byte] = static_cast<std::uint8_t>(bytes_[byte] ^ 1U << bit % 8);
+}
+
 FaultFrame FaultFrames::make(const Packet& packet, const Endpoints& endpoints, bool copy) {
   address(sender_of(packet), endpoints, packet.ip_id, copy);
   frame_.bth.opcode = packet.opcode;
@@ -104,6 +113,9 @@ FaultFrame FaultFrames::make(const Packet& packet, const Endpoints& endpoints, b
   const std::size_t offset = (std::size_t{packet.space} * 7919 + std::size_t{packet.psn} * 4099) % data_size;
   frame_.payload = std::span(data_).subspan(offset, packet.payload);
   build(frame_, bytes_);
+  if (packet.damage != 0) {
+    flip_bit(packet.damage);
+  }
   const bool a_to_b = sender_of(packet) == End::a;
   const bool second = options_.split_interfaces ? !a_to_b : copy && options_.mirror == Mirror::interface;
   return {.bytes = bytes_, .interface = second ? 1U : 0U};

@@ -123,6 +123,14 @@ void add_network(CLI::App& app, FaultOptions& o) {
       ->check(CLI::Range(1U, 1U << 16));
 }
 
+void add_scope(CLI::App& app, FaultOptions& o) {
+  app.add_option("--only-from", o.only_from, "faults befall packets from this host (1 ...); 0: all");
+  app.add_option("--only-to", o.only_to, "faults befall packets to this host; 0: all");
+  app.add_option("--outage-before-ns", o.outage_before, "then all of these are lost before the capture");
+  app.add_option("--outage-after-ns", o.outage_after, "then all of these are lost behind the capture");
+  app.add_option("--outage-ns", o.outage_length, "for so long");
+}
+
 void add_rates(CLI::App& app, FaultRates& r) {
   const std::map<std::string, double*> rates{{"--loss-before", &r.loss_before},
                                              {"--loss-after", &r.loss_after},
@@ -132,6 +140,8 @@ void add_rates(CLI::App& app, FaultRates& r) {
                                              {"--reorder-after", &r.reorder_after},
                                              {"--flowlet-before", &r.flowlet_before},
                                              {"--flowlet-after", &r.flowlet_after},
+                                             {"--corrupt-before", &r.corrupt_before},
+                                             {"--corrupt-after", &r.corrupt_after},
                                              {"--capture-drop", &r.capture_drop},
                                              {"--capture-duplicate", &r.capture_duplicate},
                                              {"--rnr", &r.rnr},
@@ -157,6 +167,34 @@ void add_marks(CLI::App& app, MarkOptions& m) {
   app.add_option("--cnp-delay-ns", m.cnp_delay, "from CE to CNP");
   app.add_option("--cnp-spacing-ns", m.cnp_spacing, "least distance of CNPs");
   app.add_option("--link-gigabits", m.link_gigabits, "for the length of pauses");
+  add_choice(app, "--mismark", m.mismark,
+             {{"dscp", Mismark::dscp},
+              {"ecn", Mismark::ecn},
+              {"pcp", Mismark::pcp},
+              {"untagged", Mismark::untagged},
+              {"vlan", Mismark::vlan},
+              {"ttl", Mismark::ttl},
+              {"later", Mismark::later},
+              {"repeats", Mismark::repeats}},
+             "what is wrong with marks; default: drawn for each flow");
+  add_choice(app, "--cnp-fault", m.cnp_fault,
+             {{"missing", CnpFault::missing},
+              {"without_ce", CnpFault::without_ce},
+              {"dscp", CnpFault::dscp},
+              {"ce_marked", CnpFault::ce_marked}},
+             "what is wrong with CNPs; default: drawn for each flow");
+  add_choice(app, "--pause-kind", m.pause_kind,
+             {{"resumed", PauseKind::resumed},
+              {"refreshed", PauseKind::refreshed},
+              {"expiring", PauseKind::expiring},
+              {"needless_xon", PauseKind::needless_xon},
+              {"storm", PauseKind::storm},
+              {"mutual", PauseKind::mutual}},
+             "how hosts pause; default: each in its own way");
+  app.add_option("--pause-host", m.pause_host, "the only one that pauses; 0: all");
+  app.add_option("--pause-from-ns", m.pause_from, "when it begins");
+  app.add_option("--pause-for-ns", m.pause_for, "for how long");
+  app.add_flag("--pauses-hold", m.pauses_hold, "what goes to a pausing host waits");
 }
 
 // A second capture, at one end of each connection; its packets are sorted by time at last.
@@ -349,6 +387,7 @@ int main(int argc, char** argv) {
   add_traffic(app, options);
   add_rules(app, options);
   add_network(app, options);
+  add_scope(app, options);
   add_rates(app, options.rates);
   add_marks(app, options.marks);
   CLI11_PARSE(app, argc, argv);

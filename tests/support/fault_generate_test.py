@@ -144,6 +144,16 @@ class FaultGenerate(unittest.TestCase):
         self.assertEqual({port(e): e["xoff"] for e in pauses}, xoff)
         self.assertEqual({port(e): e["xon"] for e in pauses if e["xon"]}, xon)
 
+    def test_damaged_packets_of_one_way(self):
+        path, truth = self.make("--packets", "20000", "--corrupt-before", "0.01", "--only-to", "2")
+        lost = [e for e in truth if "lost" in e]
+        self.assertEqual(len(lost), truth[-1]["totals"]["damaged"])
+        self.assertGreater(len(lost), 20)
+        frames = frames_of_pcap(path)
+        for entry in lost:
+            self.assertEqual((entry["lost"], entry["damaged"]), ("before_capture", True))
+            self.assertEqual(frames[entry["frame"] - 1][30:34], b"\x0a\x4e\0\2")
+
     def test_truth_belongs_to_a_file_in_the_order_of_its_stamps(self):
         for arguments in (["--stamp-jitter-ns", "50000"], ["--clock-b-ns", "-30000"], ["--clock-b-ns", "30000"]):
             path, truth = self.make("--faults", "loss1", "--packets", "5000", *arguments)
@@ -197,7 +207,8 @@ class FaultGenerate(unittest.TestCase):
                           ["--faults", "marks", "--capture-duplicate", "0.1"], ["--window", "4"],
                           ["--stamp-jitter-ns", "10", "--capture-duplicate", "0.1"], ["--timer-sends-oldest"],
                           ["--drop-queued", "--duplicate-before", "0.1"], ["--generations", "3"],
-                          ["--generations", "4", "--cm"],
+                          ["--generations", "4", "--cm"], ["--faults", "marks", "--corrupt-before", "0.1"],
+                          ["--faults", "pauses", "--pauses-hold"], ["--faults", "marks", "--mismark", "none_such"],
                           ["--loss-before", "2"], ["--split-interfaces"], ["--mix", "0", "0", "0", "0"]):
             result = subprocess.run([GENERATE, os.devnull, *arguments], capture_output=True, text=True)
             self.assertEqual(result.returncode != 0, True, arguments)

@@ -20,43 +20,7 @@ constexpr std::uint64_t packets_before_change = 16;
 constexpr FrameMarks designed{.dscp = 26, .ecn = ect0, .ttl = 64, .vlan = 100, .pcp = 3};
 constexpr FrameMarks designed_cnp{.dscp = 48, .ecn = not_ect, .ttl = 64, .vlan = 100, .pcp = 6};
 
-constexpr std::uint16_t longest = 0xffff;
-constexpr std::uint16_t brief = 5'000;
 constexpr std::uint8_t paused_priority = 3;
-constexpr double bits_of_quantum = 512;
-
-/// A frame of a cycle: when, and what it asks for in quanta.
-struct PauseStep {
-  Time at;
-  std::uint16_t quanta;
-};
-constexpr Time cycle_ns = 1'000'000;
-std::span<const PauseStep> steps_of(PauseKind kind) {
-  static constexpr PauseStep resumed[] = {{0, longest}, {50'000, 0}};
-  static constexpr PauseStep refreshed[] = {
-      {0, longest}, {100'000, longest}, {200'000, longest}, {350'000, 0}};
-  static constexpr PauseStep expiring[] = {{0, brief}};
-  static constexpr PauseStep needless[] = {{0, brief}, {100'000, 0}};
-  static constexpr PauseStep storm[] = {
-      {0, longest}, {200'000, longest}, {400'000, longest}, {600'000, longest}, {800'000, longest}};
-  static constexpr PauseStep mutual[] = {{0, longest}, {80'000, 0}};
-  switch (kind) {
-    case PauseKind::resumed:
-      return resumed;
-    case PauseKind::refreshed:
-      return refreshed;
-    case PauseKind::expiring:
-      return expiring;
-    case PauseKind::needless_xon:
-      return needless;
-    case PauseKind::storm:
-      return storm;
-    case PauseKind::mutual:
-      return mutual;
-    default:
-      return {};
-  }
-}
 
 /// IEEE 802.1Qbb: class-based flow control of one priority.
 std::array<std::uint8_t, 60> pfc_frame(const MacAddress& port, std::uint8_t priority, std::uint16_t quanta) {
@@ -69,6 +33,14 @@ std::array<std::uint8_t, 60> pfc_frame(const MacAddress& port, std::uint8_t prio
   bytes[18 + 2U * priority] = static_cast<std::uint8_t>(quanta >> 8);
   bytes[19 + 2U * priority] = static_cast<std::uint8_t>(quanta);
   return bytes;
+}
+
+// The one that is asked for, or one of all.
+template <class Fault>
+Fault choose(Fault asked, Random& random) {
+  return asked != Fault::none
+             ? asked
+             : static_cast<Fault>(1 + random.below(static_cast<std::uint64_t>(Fault::count_) - 1));
 }
 
 std::string number(const char* key, std::uint64_t value) {
@@ -96,19 +68,8 @@ std::string mac_text(const MacAddress& mac) {
 
 FaultMarks::FaultMarks(const FaultOptions& options, Write write)
     : options_(options), write_(std::move(write)), random_(options.seed ^ 0x3a4b), frames_(options) {
-  if (!options.marks.pauses) return;
-  // Every host pauses in its own way; mutual ones by twos, at the same time.
-  constexpr PauseKind kinds[] = {PauseKind::none,     PauseKind::resumed,      PauseKind::refreshed,
-                                 PauseKind::expiring, PauseKind::needless_xon, PauseKind::storm,
-                                 PauseKind::mutual,   PauseKind::mutual};
-  for (std::uint32_t host = 1; host <= options.hosts; ++host) {
-    Port port;
-    port.host = host;
-    port.kind = kinds[(host - 1) % std::size(kinds)];
-    if (port.kind == PauseKind::none) continue;
-    port.cycle = options.skip + 100'000 + (port.kind == PauseKind::mutual ? host % 2 * 5'000 : host * 7'000);
-    port.next = port.cycle;
-    ports_.push_back(std::move(port));
+  for (const PausingPort& port : pausing_ports(options)) {
+    ports_.emplace_back(port);
   }
 }
 
@@ -123,13 +84,16 @@ FaultMarks::Flow& FaultMarks::flow_of(const Packet& packet, const Endpoints& end
   flow.endpoints = endpoints;
   // By the flow, not by the order in which flows begin.
   Random random(options_.seed * 1'000'003 + key);
-  if (random.chance(options_.marks.mismarked)) {
-    flow.mismark = static_cast<Mismark>(1 + random.below(static_cast<std::uint64_t>(Mismark::count_) - 1));
-  }
-  flow.congested = random.chance(options_.marks.congested);
-  if (random.chance(options_.marks.cnp_faults)) {
-    flow.cnp_fault =
-        static_cast<CnpFault>(1 + random.below(static_cast<std::uint64_t>(CnpFault::count_) - 1));
+  const MarkOptions& chosen = options_.marks;
+  const auto sends = static_cast<unsigned>(sender);
+  if (befalls(options_, endpoints.host[sends], endpoints.host[1 - sends])) {
+    if (random.chance(chosen.mismarked)) {
+      flow.mismark = choose(chosen.mismark, random);
+    }
+    flow.congested = random.chance(chosen.congested);
+    if (random.chance(chosen.cnp_faults)) {
+      flow.cnp_fault = choose(chosen.cnp_fault, random);
+    }
   }
   return flows_.emplace(key, flow).first->second;
 }
@@ -221,12 +185,11 @@ void FaultMarks::send_cnp(const Cnp& cnp) {
 }
 
 void FaultMarks::send_pause(Port& port) {
-  const std::span<const PauseStep> steps = steps_of(port.kind);
-  const PauseStep& step = steps[port.step];
-  const Time now = port.next;
-  write_(now, pfc_frame(host_mac(port.host), paused_priority, step.quanta));
+  const Time now = port.timing.next();
+  const std::uint16_t quanta = port.timing.take();
+  write_(now, pfc_frame(host_mac(port.timing.host), paused_priority, quanta));
   const bool running = port.paused && static_cast<double>(now) < port.pauses.back().until;
-  if (step.quanta != 0) {
+  if (quanta != 0) {
     ++port.xoff;
     if (running) {
       ++port.refreshed;
@@ -234,8 +197,7 @@ void FaultMarks::send_pause(Port& port) {
       port.pauses.push_back({.from = now});
     }
     port.paused = true;
-    port.pauses.back().until =
-        static_cast<double>(now) + step.quanta * bits_of_quantum / options_.marks.link_gigabits;
+    port.pauses.back().until = static_cast<double>(now) + port.timing.length(quanta);
   } else {
     ++port.xon;
     if (running) {
@@ -246,20 +208,15 @@ void FaultMarks::send_pause(Port& port) {
     }
     port.paused = false;
   }
-  if (++port.step == steps.size()) {
-    port.step = 0;
-    port.cycle += cycle_ns;
-  }
-  port.next = port.cycle + steps[port.step].at;
 }
 
 void FaultMarks::advance(Time time) {
   while (true) {
     Port* port = nullptr;
     for (Port& one : ports_) {
-      if (port == nullptr || one.next < port->next) port = &one;
+      if (port == nullptr || one.timing.next() < port->timing.next()) port = &one;
     }
-    const Time pause = port != nullptr ? port->next : ~Time{0};
+    const Time pause = port != nullptr ? port->timing.next() : ~Time{0};
     const Time cnp = cnps_.empty() ? ~Time{0} : cnps_.top().time;
     if (std::min(pause, cnp) > time) return;
     if (pause <= cnp) {
@@ -316,8 +273,8 @@ void FaultMarks::finish(Time last, const Tell& tell) {
                     static_cast<unsigned long long>(pause.from), pause.until, pause.end);
       pauses += text;
     }
-    tell(named("pause", pause_names[static_cast<unsigned>(port.kind)]) + ",\"port\":\"" +
-         mac_text(host_mac(port.host)) + '"' + number("priority", paused_priority) +
+    tell(named("pause", pause_names[static_cast<unsigned>(port.timing.kind)]) + ",\"port\":\"" +
+         mac_text(host_mac(port.timing.host)) + '"' + number("priority", paused_priority) +
          number("xoff", port.xoff) + number("xon", port.xon) + number("refreshed", port.refreshed) +
          number("needless_xon", port.needless) + ",\"paused_at_end\":" + (at_end ? "true" : "false") +
          ",\"pauses\":[" + pauses + "]}\n");

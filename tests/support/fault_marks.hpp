@@ -15,38 +15,10 @@
 #include <vector>
 
 #include "tests/support/fault_frames.hpp"
+#include "tests/support/fault_pauses.hpp"
 #include "tests/support/fault_simulator.hpp"
 
 namespace roce::support {
-
-/// What is wrong with the marks of a flow: all that one end of a connection sends.
-enum class Mismark : std::uint8_t {
-  none,
-  dscp,      // 0 in place of 26
-  ecn,       // Not-ECT
-  pcp,       // 5
-  untagged,  // no VLAN tag
-  vlan,      // 200
-  ttl,       // 63
-  later,     // DSCP 0 from its 17th packet on
-  repeats,   // DSCP 0 on what is sent again
-  count_
-};
-
-/// What is wrong with the CNPs for a flow.
-enum class CnpFault : std::uint8_t { none, missing, without_ce, dscp, ce_marked, count_ };
-
-/// How a port pauses the other end of its link, again and again.
-enum class PauseKind : std::uint8_t {
-  none,
-  resumed,
-  refreshed,
-  expiring,
-  needless_xon,
-  storm,
-  mutual,
-  count_
-};
 
 class FaultMarks {
  public:
@@ -92,10 +64,8 @@ class FaultMarks {
     const char* end = "expired";
   };
   struct Port {
-    std::uint32_t host = 0;
-    PauseKind kind = PauseKind::none;
-    unsigned step = 0;
-    Time cycle = 0, next = ~Time{0};
+    explicit Port(const PausingPort& of) : timing(of) {}
+    PausingPort timing;
     std::uint64_t xoff = 0, xon = 0, refreshed = 0, needless = 0;
     std::vector<Pause> pauses;
     bool paused = false;

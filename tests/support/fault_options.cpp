@@ -106,6 +106,18 @@ constexpr Preset presets[] = {
        o.idle = 1'500'000;  // time enough for some pauses
        o.marks = {.on = true, .pauses = true};
      }},
+    {"corrupt", [](FaultOptions& o) { o.rates = {.corrupt_before = 0.005, .corrupt_after = 0.005}; }},
+    // One host pauses its link for 5 ms; what goes there waits.
+    {"pause_storm",
+     [](FaultOptions& o) {
+       o.rates = {};
+       o.marks = {.on = true,
+                  .pauses = true,
+                  .pause_kind = PauseKind::storm,
+                  .pause_host = 1,
+                  .pause_for = 5'000'000,
+                  .pauses_hold = true};
+     }},
     {"rnr", [](FaultOptions& o) { o.rates = {.rnr = 0.02}; }},
     {"slow", [](FaultOptions& o) { o.rates = {.slow = 0.002}; }},
     {"access", [](FaultOptions& o) { o.rates = {.access = 0.0005}; }},
@@ -176,6 +188,12 @@ std::string_view contradiction(const FaultOptions& options) {
   }
   if (options.marks.on && (options.rates.capture_duplicate > 0 || options.split_interfaces)) {
     return "marks are told for captures that have each packet once, on one interface";
+  }
+  if (options.marks.pauses_hold && options.marks.pause_for == ~Time{0}) {
+    return "what waits for a pause needs its end";
+  }
+  if (options.rates.corrupt_before > 0 && options.marks.on) {
+    return "marks are told of whole packets";
   }
   if (options.marks.on && options.connection_manager) {
     return "marks are not told of CM messages";

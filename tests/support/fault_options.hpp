@@ -11,11 +11,11 @@
 
 namespace roce::support {
 
-enum class PortChoice { formula, random, constant };  // UDP source port of a connection
-enum class PsnChoice { random, zero, wrap };          // first PSNs; wrap: a little below 2^24
+enum class PortChoice { formula, random, constant };      // UDP source port of a connection
+enum class PsnChoice { random, zero, wrap };              // first PSNs; wrap: a little below 2^24
 enum class IdChoice { counter, flow, random, constant };  // IPv4 identification; counter: of the host
-enum class Mirror { same, interface, vlan, hop };     // how a capture comes to hold a packet twice
-enum class Victims { all, requests, responses };      // what losses, duplicates and delays befall
+enum class Mirror { same, interface, vlan, hop };         // how a capture comes to hold a packet twice
+enum class Victims { all, requests, responses };          // what losses, duplicates and delays befall
 // go_back_message: as go_back_n, but the message that lacks a packet is sent again from its first packet.
 enum class Recovery { go_back_n, go_back_message, in_any_order, selective_repeat };
 // The responder keeps what comes early; else it discards it.
@@ -25,17 +25,51 @@ constexpr bool keeps_early(Recovery recovery) {
 enum class Captured { both, a_to_b, b_to_a };
 enum class CnpPer { flow, address_pair, port };  // what a NIC limits the distance of its CNPs by
 
+// What is wrong with the marks of a flow: all that one end of a connection sends.
+enum class Mismark : std::uint8_t {
+  none,
+  dscp,      // 0 in place of 26
+  ecn,       // Not-ECT
+  pcp,       // 5
+  untagged,  // no VLAN tag
+  vlan,      // 200
+  ttl,       // 63
+  later,     // DSCP 0 from its 17th packet on
+  repeats,   // DSCP 0 on what is sent again
+  count_
+};
+// What is wrong with the CNPs for a flow.
+enum class CnpFault : std::uint8_t { none, missing, without_ce, dscp, ce_marked, count_ };
+// How a port pauses the other end of its link, again and again.
+enum class PauseKind : std::uint8_t {
+  none,
+  resumed,
+  refreshed,
+  expiring,
+  needless_xon,
+  storm,
+  mutual,
+  count_
+};
+
 // Wrong marks, congestion and pauses (fault_marks.hpp). Off: untagged frames with DSCP 26 and ECT(0).
 struct MarkOptions {
   bool on = false;
-  double mismarked = 0;   // of a flow
-  double congested = 0;   // of a flow: its data may get CE
-  double ce = 0;          // of a data packet of such a flow
-  double cnp_faults = 0;  // of a flow: its CNPs are missing, come without CE, or are marked wrongly
+  double mismarked = 0;             // of a flow
+  double congested = 0;             // of a flow: its data may get CE
+  double ce = 0;                    // of a data packet of such a flow
+  double cnp_faults = 0;            // of a flow: its CNPs are missing, come without CE, or are marked wrongly
+  Mismark mismark = Mismark::none;  // what is wrong; none: drawn for each flow
+  CnpFault cnp_fault = CnpFault::none;  // the same of CNPs
   CnpPer cnp_per = CnpPer::flow;
   Time cnp_delay = 4'000;  // from CE to CNP, at the capture
   Time cnp_spacing = 50'000;
-  bool pauses = false;         // hosts send PFC, each in its own way
+  bool pauses = false;                     // hosts send PFC, each in its own way
+  PauseKind pause_kind = PauseKind::none;  // none: by the host's number
+  std::uint32_t pause_host = 0;            // only this one; 0: all
+  Time pause_from = 0;                     // 0: soon
+  Time pause_for = ~Time{0};
+  bool pauses_hold = false;    // what goes to a pausing host waits before the capture
   double link_gigabits = 100;  // of their links
 };
 
@@ -49,6 +83,8 @@ struct FaultRates {
   double reorder_after = 0;
   double flowlet_before = 0;  // of a packet: its flow changes to a path that is up to reorder_delay longer
   double flowlet_after = 0;
+  double corrupt_before = 0;  // of a packet: a bit flips, so that its receiver discards it
+  double corrupt_after = 0;
   double capture_drop = 0;       // passes by, is not captured
   double capture_duplicate = 0;  // captured twice
   double rnr = 0;                // of a SEND: no receive is posted when it arrives
@@ -115,6 +151,15 @@ struct FaultOptions {
   std::int64_t clock_b = 0;  // by how much the clock of packets from B to A is ahead
   std::uint32_t snap = 0;    // bytes captured of a frame; 0: all
 
+  // What befalls packets befalls only those from that host, to that host; 0: any. What responders do (RNR
+  // NAKs, refusals, stalls) they do to such requests only.
+  std::uint32_t only_from = 0;
+  std::uint32_t only_to = 0;
+  // From that time on, before or behind the capture, all such packets are lost, for so long.
+  Time outage_before = ~Time{0};
+  Time outage_after = ~Time{0};
+  Time outage_length = ~Time{0};
+
   std::uint64_t start_time = 1'700'000'000'000'000'000;  // ns since the epoch
   std::uint64_t seed = 1;
   FaultRates rates{};
@@ -124,6 +169,12 @@ struct FaultOptions {
 // Sets what the named preset is about and leaves the rest. False if there is no such preset.
 bool apply_preset(std::string_view name, FaultOptions& options);
 std::vector<std::string_view> preset_names();
+
+// Whether the chosen ways are those of packets from one host to another.
+constexpr bool befalls(const FaultOptions& options, std::uint32_t from, std::uint32_t to) {
+  return (options.only_from == 0 || options.only_from == from) &&
+         (options.only_to == 0 || options.only_to == to);
+}
 
 // The file's order is not that in which the packets passed the capture.
 constexpr bool changes_order(const FaultOptions& options) {

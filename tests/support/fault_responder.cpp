@@ -12,8 +12,9 @@ constexpr std::size_t reads_remembered = 512;  // more than may be outstanding
 
 }  // namespace
 
-void Responder::start(SpaceId space, std::uint32_t first_psn) {
+void Responder::start(SpaceId space, std::uint32_t first_psn, bool faulty) {
   space_ = space;
+  faulty_ = faulty;
   expected_ = answered_end_ = first_psn;
 }
 
@@ -72,6 +73,9 @@ void Responder::ahead(World& world, const Packet& request) {
 
 // No receive, or no permission: true if the request was answered by a NAK.
 bool Responder::refuse(World& world, const Packet& request) {
+  if (!faulty_) {
+    return false;
+  }
   const FaultOptions& options = world.options;
   const bool begins = request.opcode == send_opcodes.first || request.opcode == send_opcodes.only;
   if (request.kind == Kind::send && begins) {
@@ -111,7 +115,7 @@ bool Responder::accept(World& world, const Packet& request) {
   expected_ = psn_add(expected_, request.psn_count);
   if (request.ends_message) {
     msn_ = psn_add(msn_, 1);
-    if (world.random.chance(world.options.rates.slow)) {
+    if (faulty_ && world.random.chance(world.options.rates.slow)) {
       const Time timeout = Time{4096} << world.options.timeout;
       busy_until_ = world.now + timeout + world.random.below(timeout);
     }

@@ -14,7 +14,8 @@ namespace roce::support {
 
 class Responder {
  public:
-  void start(SpaceId space, std::uint32_t first_psn);
+  // `faulty`: it refuses, stalls and has no receives posted at the rates chosen.
+  void start(SpaceId space, std::uint32_t first_psn, bool faulty);
   // The responder looks at what arrives before that time only then.
   Time busy_until() const { return busy_until_; }
   void receive(World& world, const Packet& request);
@@ -46,6 +47,7 @@ class Responder {
   void settle_filled(World& world, Kind next);
 
   SpaceId space_ = 0;
+  bool faulty_ = false;
   std::uint32_t expected_ = 0;
   std::uint32_t msn_ = 0;
   std::uint32_t answered_end_ = 0;  // behind the last PSN that an answer was sent for

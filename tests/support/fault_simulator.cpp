@@ -31,6 +31,9 @@ Simulator::Simulator(const FaultOptions& chosen, SimulatorSink& sink)
       next_qp_(chosen.hosts + 1, first_qp),
       ip_id_(chosen.hosts + 1),
       flow_ip_id_(2 * std::size_t{chosen.connections}) {
+  if (options.marks.on && options.marks.pauses && options.marks.pauses_hold) {
+    pausing_ = pausing_ports(options);
+  }
   for (std::uint16_t& id : ip_id_) {
     id = static_cast<std::uint16_t>(random.number());
   }
@@ -56,7 +59,9 @@ Simulator::Simulator(const FaultOptions& chosen, SimulatorSink& sink)
       spaces_.push_back({.requester = {},
                          .responder = {},
                          .truth = SpaceTruth(space, psn, options.window, options.rates.capture_drop)});
-      spaces_.back().responder.start(space, psn);
+      const auto& host = connection.endpoints.host;
+      const auto requester = static_cast<unsigned>(end);
+      spaces_.back().responder.start(space, psn, befalls(options, host[requester], host[1 - requester]));
     }
     connections_.back().both_directions = random.chance(options.both_directions);
     if (i < at_once) {
@@ -271,8 +276,21 @@ void Simulator::number_ip(Packet& packet) {
   }
 }
 
+bool Simulator::is_victim(const Packet& packet) const {
+  const Endpoints& ends = connections_[packet.space / 2].endpoints;
+  const auto sender = static_cast<unsigned>(sender_of(packet));
+  const bool kind =
+      options.victims == Victims::all || (options.victims == Victims::responses) == is_response(packet.kind);
+  return kind && befalls(options, ends.host[sender], ends.host[1 - sender]);
+}
+
 // Losses come in rows where a queue is full.
-bool Simulator::is_lost(const Packet& packet, bool behind_capture, double rate) {
+bool Simulator::is_lost(const Packet& packet, bool behind_capture) {
+  const Time outage = behind_capture ? options.outage_after : options.outage_before;
+  if (now >= outage && now - outage < options.outage_length) {
+    return true;
+  }
+  const double rate = behind_capture ? options.rates.loss_after : options.rates.loss_before;
   std::uint32_t& row =
       loss_row_[static_cast<unsigned>(sender_of(packet)) + (behind_capture ? std::size_t{2} : 0)];
   if (row > 0) {
@@ -294,20 +312,42 @@ bool Simulator::is_dead(const Packet& packet, bool behind_capture) const {
   return now >= connection.dead_from && connection.dead_half_link == half_link;
 }
 
+void Simulator::lose(const Packet& packet, bool behind_capture) {
+  ++(behind_capture ? totals_.lost_after : totals_.lost_before);
+  Space& space = spaces_[packet.space];
+  Packet lost = packet;
+  lost.sure_to_be_taken = is_response(packet.kind) && space.requester.is_sure_to_take(*this, packet.psn);
+  space.truth.lost(lost, behind_capture ? LostWhere::after_capture : LostWhere::before_capture, sink_);
+}
+
+// What goes to a host that pauses its link waits in the switch, in order.
+Time Simulator::held_until(const Packet& packet, Time arrival) {
+  const Endpoints& ends = connections_[packet.space / 2].endpoints;
+  const std::uint32_t receiver = ends.host[1 - static_cast<unsigned>(sender_of(packet))];
+  for (PausingPort& port : pausing_) {
+    if (port.host == receiver) {
+      return port.release(arrival);
+    }
+  }
+  return arrival;
+}
+
 // From the sender to the capture or from there to the receiver.
 void Simulator::half_link(const Packet& packet, bool behind_capture) {
   const FaultRates& rates = options.rates;
-  const bool victim =
-      options.victims == Victims::all || (options.victims == Victims::responses) == is_response(packet.kind);
+  const bool victim = is_victim(packet);
   const bool twin = behind_capture ? false : packet.twin != 0;
-  if (is_dead(packet, behind_capture) ||
-      (victim && is_lost(packet, behind_capture, behind_capture ? rates.loss_after : rates.loss_before))) {
-    ++(behind_capture ? totals_.lost_after : totals_.lost_before);
-    Space& space = spaces_[packet.space];
-    Packet lost = packet;
-    lost.sure_to_be_taken = is_response(packet.kind) && space.requester.is_sure_to_take(*this, packet.psn);
-    space.truth.lost(lost, behind_capture ? LostWhere::after_capture : LostWhere::before_capture, sink_);
+  if (is_dead(packet, behind_capture) || (victim && is_lost(packet, behind_capture))) {
+    lose(packet, behind_capture);
     return;
+  }
+  Packet first = packet;
+  if (victim && random.chance(behind_capture ? rates.corrupt_after : rates.corrupt_before)) {
+    first.damage = 1 + static_cast<std::uint32_t>(random.below(1U << 30));
+    if (behind_capture) {  // what its receiver discards is lost
+      lose(first, true);
+      return;
+    }
   }
   const bool at_a = (sender_of(packet) == End::a) != behind_capture;
   const Time latency = at_a ? options.latency_a : options.latency_b;
@@ -319,8 +359,10 @@ void Simulator::half_link(const Packet& packet, bool behind_capture) {
   if (victim && random.chance(behind_capture ? rates.reorder_after : rates.reorder_before)) {
     arrival += options.reorder_delay / 4 + random.below(options.reorder_delay * 3 / 4 + 1);
   }
+  if (!behind_capture) {
+    arrival = held_until(packet, arrival);
+  }
   const Happening happening = behind_capture ? Happening::at_receiver : Happening::at_capture;
-  Packet first = packet;
   const auto pass = [&](Time time) {
     if (behind_capture)
       sink_.passed_end(other(sender_of(packet)), packet, connections_[packet.space / 2].endpoints, time);
@@ -377,6 +419,11 @@ void Simulator::at_capture(std::uint32_t number) {
   } else {
     capture(packet);
   }
+  if (packet.damage != 0) {
+    ++totals_.damaged;
+    lose(packet, false);
+    return;
+  }
   const std::uint64_t lost_before = totals_.lost_after;
   half_link(packet, true);
   if (dropped && totals_.lost_after == lost_before) {
@@ -389,6 +436,10 @@ void Simulator::capture(Packet& packet) {
   Connection& connection = connections_[packet.space / 2];
   ++connection.frames[static_cast<unsigned>(sender_of(packet))];
   sink_.captured(packet, connection.endpoints, now, false);
+  if (packet.damage != 0) {
+    twin_frame(packet, 0);
+    return;
+  }
   spaces_[packet.space].truth.captured(packet, twin_frame(packet, packet.frame), sink_);
   if (random.chance(options.rates.capture_duplicate)) {
     schedule(now + options.mirror_delay, Happening::copy_captured, keep(packet));

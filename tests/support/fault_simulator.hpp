@@ -14,6 +14,7 @@
 
 #include "tests/support/fault_cm.hpp"
 #include "tests/support/fault_options.hpp"
+#include "tests/support/fault_pauses.hpp"
 #include "tests/support/fault_requester.hpp"
 #include "tests/support/fault_responder.hpp"
 #include "tests/support/fault_truth.hpp"
@@ -48,6 +49,7 @@ struct SimulatorTotals {  // packets
   std::uint64_t frames = 0;  // at_capture - out_of_scope - capture_dropped + capture_copies + cm_messages
   std::uint64_t doubled_after = 0, lost_after = 0;
   std::uint64_t delivered = 0;
+  std::uint64_t damaged = 0;  // of those lost before the capture: they pass it, and are not delivered
 };
 
 class SimulatorSink : public TruthSink {
@@ -100,7 +102,10 @@ class Simulator final : private World {
   void copy_captured(std::uint32_t number);
   void at_receiver(std::uint32_t number);
   void half_link(const Packet& packet, bool behind_capture);
-  bool is_lost(const Packet& packet, bool behind_capture, double rate);
+  bool is_victim(const Packet& packet) const;
+  bool is_lost(const Packet& packet, bool behind_capture);
+  void lose(const Packet& packet, bool behind_capture);
+  Time held_until(const Packet& packet, Time arrival);
   void number_ip(Packet& packet);
   void begin(std::uint32_t connection, Time time);
   void succeed(std::uint32_t connection);
@@ -120,6 +125,7 @@ class Simulator final : private World {
   std::vector<std::uint32_t> next_qp_;     // of each host
   std::vector<std::uint16_t> ip_id_;       // next one of each host
   std::vector<std::uint16_t> flow_ip_id_;  // of each end of each connection
+  std::vector<PausingPort> pausing_;       // whose pauses hold traffic
   std::uint32_t loss_row_[4]{};  // still to be lost: of each sender's end, before and behind the capture
   std::uint32_t capture_row_ = 0;
   std::vector<Packet> under_way_;

@@ -20,9 +20,9 @@ TEST(FaultSimulator, KeepsCountInEveryPreset) {
     const SimulatorTotals& t = run.totals;
     EXPECT_GE(t.frames, 15'000U);
     EXPECT_EQ(t.frames, run.collector.seen.size());
-    EXPECT_EQ(t.at_capture, t.sent + t.doubled_before - t.lost_before);
+    EXPECT_EQ(t.at_capture, t.sent + t.doubled_before - t.lost_before + t.damaged);
     EXPECT_EQ(t.frames, t.at_capture - t.out_of_scope - t.capture_dropped + t.capture_copies);
-    EXPECT_EQ(t.delivered, t.at_capture + t.doubled_after - t.lost_after);
+    EXPECT_EQ(t.delivered, t.at_capture - t.damaged + t.doubled_after - t.lost_after);
     EXPECT_EQ(t.lost_before, run.collector.count_lost(LostWhere::before_capture));
     EXPECT_EQ(t.lost_after, run.collector.count_lost(LostWhere::after_capture));
     EXPECT_LE(run.collector.count_lost(LostWhere::by_capture), t.capture_dropped);

@@ -46,7 +46,8 @@ void SpaceTruth::lost(const Packet& packet, LostWhere where, TruthSink& sink) {
                        .psn = packet.psn,
                        .where = where,
                        .frame = packet.frame,
-                       .repeat = packet.repeat.repeated};
+                       .repeat = packet.repeat.repeated,
+                       .damaged = packet.damage != 0};
   const bool hopeless = !fills_psn(packet.kind) || packet.twin != 0 || packet.repeat.alone ||
                         (where == LostWhere::after_capture && packet.frame == 0);
   if (hopeless) {

@@ -34,7 +34,9 @@
 // - by the capture: if a hole shows and the sender never repeated that PSN. Not a repeat that its receiver
 //   had already: had it been lost, nobody would have missed it. Not where the capture is a sample, which has
 //   less than half of the packets: there repeats and NAKs are as likely to be missed.
-// Lost acknowledgements and NAKs are not decidable; nor is what the capture dropped and the link lost too.
+// A packet that is damaged is lost there; before the capture, `frame` has it with its wrong ICRC, and shows
+// nothing else. Lost acknowledgements and NAKs are not decidable; nor is what the capture dropped and the
+// link lost too.
 #pragma once
 
 #include <array>
@@ -69,8 +71,9 @@ struct LossTruth {
   Kind kind = Kind::ack;
   std::uint32_t psn = 0;
   LostWhere where = LostWhere::before_capture;
-  std::uint64_t frame = 0;  // lost after the capture; 0: not captured
+  std::uint64_t frame = 0;  // lost after the capture, or damaged before it; 0: not captured
   bool repeat = false;      // it was a retransmission itself
+  bool damaged = false;     // its receiver got it and discarded it
   bool decidable = false;
 };
 

@@ -160,6 +160,7 @@ void TruthFile::lost(const LossTruth& truth) {
   place(object, truth.space, truth.kind, truth.psn);
   line(object.raw("repeat", truth.repeat ? "true" : "false")
            .raw("decidable", truth.decidable ? "true" : "false")
+           .flag("damaged", truth.damaged)
            .close());
 }
 
@@ -193,7 +194,8 @@ void TruthFile::totals(const SimulatorTotals& totals) {
       .number("frames", totals.frames)
       .number("doubled_after", totals.doubled_after)
       .number("lost_after", totals.lost_after)
-      .number("delivered", totals.delivered);
+      .number("delivered", totals.delivered)
+      .number("damaged", totals.damaged);
   std::string text = object.close();
   text.pop_back();
   line("{\"totals\":" + text + "}\n");

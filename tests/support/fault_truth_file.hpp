@@ -9,7 +9,7 @@
 //     "late_original":true    a first transmission captured behind its own retransmission,
 //     "out_of_order":true, "duplicate_network":N, "duplicate_capture":N (the frame it doubles)
 //   {"lost":WHERE, "frame":N or null, "connection":..., "direction":..., "kind":..., "psn":...,
-//     "repeat":bool, "decidable":bool}
+//     "repeat":bool, "decidable":bool, "damaged":true}
 //   {"connection":I, "a":{"address","qp","psn"}, "b":{...}, "udp_port":P, "posted":[A,B],
 //     "completed":[A,B], "answered":[A,B], "frames":[A to B, B to A], "state":[A,B]} at the end
 //   with options.marks (fault_marks.hpp), all flows and ports of which there is something to say:
