@@ -23,24 +23,40 @@ class Run:
         self.command = [generate, self.capture, "--truth", self.truth, "--seed", str(seed), *scenario.command(packets)]
         subprocess.run(self.command, check=True)
 
+    def shown(self):
+        """The command, without the folder, which is none of the scenario's business."""
+        return " ".join(["roce_fault_generate", os.path.basename(self.capture), "--truth", os.path.basename(self.truth),
+                         *self.command[4:]])
+
+    def says(self, command, path):
+        """Has the program write to `path`; None, or why it failed."""
+        with open(path, "w", encoding="utf-8") as file:
+            done = subprocess.run([self.program, *command], stdout=file, stderr=subprocess.PIPE, text=True, check=False)
+        if done.returncode in (0, INCOMPLETE):
+            return None
+        return f"{self.program} {command[0]} ended with {done.returncode}: {done.stderr.strip()[:300]}"
+
+    def ask(self, *options):
+        """(report, None) or (None, why the program failed)"""
+        failure = self.says(["report", self.capture, "--json", *options], self.report)
+        if failure:
+            return None, failure
+        with open(self.report, encoding="utf-8") as file:
+            return json.load(file), None
+
     def judge(self):
         """(truth, result)"""
-        command = [self.program, "packets", self.capture, "-Y", measure.FILTER, "-T", "fields"]
-        for field in measure.FIELDS:
-            command += ["-e", field]
         truth = measure.Truth(self.truth)
-        for command, path in ((command, self.fields), ([self.program, "report", self.capture, "--json"], self.report)):
-            with open(path, "w", encoding="utf-8") as file:
-                done = subprocess.run(command, stdout=file, stderr=subprocess.PIPE, text=True, check=False)
-            if done.returncode not in (0, INCOMPLETE):
-                result = measure.Result()
-                result.failures.append(f"{' '.join(command[:2])} ended with {done.returncode}: "
-                                       f"{done.stderr.strip()[:300]}")
-                return truth, result
+        fields = [argument for field in measure.FIELDS for argument in ("-e", field)]
+        failure = self.says(["packets", self.capture, "-Y", measure.FILTER, "-T", "fields", *fields], self.fields)
+        report, failure = (None, failure) if failure else self.ask()
+        if failure:
+            result = measure.Result()
+            result.failures.append(failure)
+            return truth, result
         with open(self.fields, encoding="utf-8") as file:
             verdicts = measure.read_verdicts(file)
-        with open(self.report, encoding="utf-8") as file:
-            return truth, measure.measure(self.scenario, truth, verdicts, json.load(file))
+        return truth, measure.measure(self.scenario, truth, verdicts, report)
 
     def digest(self):
         """Of the capture and its truth."""
