@@ -263,15 +263,19 @@ def arguments_of(options):
             yield from map(str, value if isinstance(value, tuple) else (value,))
 
 
+def guard(options):
+    """An answer that comes within a round trip of going back was sent before."""
+    round_trip = 2 * (options["latency-a-ns"] + options["latency-b-ns"])
+    options["implied-guard-ns"] = max(10_000, round_trip + 2 * options["turnaround-ns"])
+
+
 def draw(seed, number):
     """(kind, seed of the generator, Scenario)"""
     kind = list(KINDS)[number % len(KINDS)]
     dice = Dice(seed, number)
     options = environment(dice)
     KINDS[kind](dice, options)
-    round_trip = 2 * (options["latency-a-ns"] + options["latency-b-ns"])
-    # An answer that comes within a round trip of going back was sent before.
-    options["implied-guard-ns"] = max(10_000, round_trip + 2 * options["turnaround-ns"])
+    guard(options)
     ids = not options["ipv6"] and options["ip-id"] in ("counter", "flow")
     scenario = Scenario(f"{number:04}_{kind}", tuple(arguments_of(options)), ids=ids, first_answers=True,
                         longest_read=options["max-message-packets"] - 1)

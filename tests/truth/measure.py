@@ -9,6 +9,7 @@ FIELDS = ["frame.number", "roce.analysis.retransmission", "roce.analysis.retrans
           "roce.analysis.retransmission.original", "roce.analysis.duplicate_capture", "roce.analysis.duplicate_network",
           "roce.analysis.out_of_order"]
 FILTER = " or ".join("roce.analysis." + flag for flag in FLAGS)
+MARKS = {"marking", "cnp_marking", "congestion", "pause"}
 WHERE = ["before_capture", "after_capture", "by_capture"]
 
 # Asked of the analysis (issue: truth by construction).
@@ -25,11 +26,14 @@ class Truth:
         self.lost = collections.Counter()   # decidable, by where
         self.all_lost = collections.Counter()
         self.losses = []
+        self.marks = []  # wrong marks, congestion, pauses
         with open(path, encoding="ascii") as file:
             for line in file:
                 entry = json.loads(line)
                 if "totals" in entry:
                     self.totals = entry["totals"]
+                elif MARKS & entry.keys():
+                    self.marks.append(entry)
                 elif "lost" in entry:
                     self.all_lost[entry["lost"]] += 1
                     self.lost[entry["lost"]] += entry["decidable"]
