@@ -19,6 +19,7 @@ class Trouble:
     hosts: tuple = (0, 0)      # from, to: numbers of the generator; 0: any
     rows: int = 1              # packets lost in a row
     policy: bool = False       # the report is asked to hold marks against the design
+    told: tuple = ()           # further options of the report: what an engineer knows of the network
 
     def option(self, name, default=None):
         arguments = self.scenario.arguments
@@ -40,7 +41,7 @@ class Draft:
 
     def __init__(self, dice, options, packets):
         self.dice, self.options, self.packets = dice, options, packets
-        self.side, self.scope, self.rows, self.policy = "", "all", 1, False
+        self.side, self.scope, self.rows, self.policy, self.told = "", "all", 1, False, ()
         self.share = 1.0  # of the traffic, in scope
 
     def choose_scope(self, answers=False, of=("all", "way", "way", "to", "from")):
@@ -169,6 +170,8 @@ def pause_storm(draft):
                     "pause-from-ns": draft.dice.between(30_000, 300_000),
                     "pause-for-ns": draft.dice.between(3_000_000, 30_000_000), "link-gigabits": draft.dice.pick(25, 100),
                     "retry-count": draft.dice.pick(2, 7), "only-to": host})
+    if draft.dice.chance(0.7):  # else how long a pause may last is not known
+        draft.told = ("--link-speed", f"{options['link-gigabits']}G", "--pause-storm", "2ms")
 
 
 def wrong_marks(draft):
@@ -185,7 +188,7 @@ def congestion(draft):
                           "ce": draft.dice.rate(0.02, 0.3), "cnp-delay-ns": draft.dice.between(2_000, 40_000),
                           "cnp-spacing-ns": draft.dice.between(4_000, 50_000),
                           "cnp-per": draft.dice.pick("flow", "address_pair", "port")})
-    fault = draft.dice.pick(None, None, "missing", "without_ce")
+    fault = draft.dice.pick(None, "missing", "missing", "without_ce")
     draft.options["cnp-faults"] = 0 if fault is None else 1
     if fault:
         draft.options["cnp-fault"] = fault
@@ -209,4 +212,4 @@ def draw(seed, number, packets):
         options = {"faults": options.pop("faults"), **options}
     scenario = Scenario(f"{number:04}_{cause}", tuple(kinds.arguments_of(options)))
     return Trouble(cause, dice.seed(), scenario, draft.side, draft.scope,
-                   (options.get("only-from", 0), options.get("only-to", 0)), draft.rows, draft.policy)
+                   (options.get("only-from", 0), options.get("only-to", 0)), draft.rows, draft.policy, draft.told)

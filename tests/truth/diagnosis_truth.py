@@ -39,22 +39,31 @@ class Facts:
                     self.answers.add(answers)
         self.lost = truth.losses
         self.late = {frame for frame, e in truth.frames.items() if e.get("out_of_order")}
-        self.repeats = collections.Counter()       # by cause
+        self.repeats = collections.Counter()       # by cause; only what the capture shows to be repeats
         self.repeated = collections.defaultdict(set)  # cause -> ways
         for e in truth.frames.values():
-            if "retransmission" in e and not measure.is_copy(e):
+            if "retransmission" in e and e.get("decidable", True) and not measure.is_copy(e):
                 self.repeats[e["retransmission"]] += 1
                 self.repeated[e["retransmission"]].add(self.way(e))
-        self.ended = {}  # state -> ways of the connections' ends whose requests ended so
-        for connection in truth.connections:
-            way = connection["a"]["address"], connection["b"]["address"]
-            for state, of in zip(connection["state"], (way, back(way))):
-                if state != "working":
-                    self.ended.setdefault(state, set()).add(of)
+        self.ended = {}        # state -> ways of the connections' ends whose requests ended so
+        self.seen_to_end = set()  # the same ways, of which the capture shows why: the NAK, or repeats
+        self.end_connections(truth)
         self.marks = collections.defaultdict(list)
         for e in truth.marks:
             for kind in measure.MARKS & e.keys():
                 self.marks[kind].append(e)
+
+    def end_connections(self, truth):
+        repeated = {(e["connection"], e["direction"]) for e in truth.frames.values()
+                    if "retransmission" in e and e.get("decidable", True) and e["kind"] not in ANSWERS}
+        for connection in truth.connections:
+            way = connection["a"]["address"], connection["b"]["address"]
+            for state, direction, of in zip(connection["state"], ("a_to_b", "b_to_a"), (way, back(way))):
+                if state != "working":
+                    self.ended.setdefault(state, set()).add(of)
+                if state in ("access_error", "rnr_exceeded") or (
+                        state == "retries_exceeded" and (connection["connection"], direction) in repeated):
+                    self.seen_to_end.add(of)
 
     def way(self, entry):
         connection = self.connections[entry["connection"]]

@@ -23,11 +23,12 @@ class Expected:
     visible: set = dataclasses.field(default_factory=set)      # ways of which the capture shows trouble
     names: frozenset = frozenset()      # a host, as `host`, whatever its ways
     kinds: frozenset = frozenset()      # of loss; None is always right
+    needed: bool = True                 # else silence is right, too
 
     @property
     def quiet(self):
-        """The capture shows no trouble: silence is right."""
-        return not self.visible
+        """The capture shows no trouble, or none that must be told: silence is right."""
+        return not self.needed or not self.visible
 
 
 def shape_of(trouble):
@@ -39,7 +40,7 @@ def shape_of(trouble):
 
 def visible_losses(facts):
     """Ways with losses, if anything was sent again for any of them, or shows a hole."""
-    if not facts.repeats and not facts.decidable and not facts.ended:
+    if not facts.repeats and not facts.decidable:
         return set()
     return facts.lost_ways(facts.lost)
 
@@ -136,8 +137,9 @@ def dead_direction(trouble, facts):
     universe = facts.requests | facts.answers
     expected = Expected({"no_answer"}, facts.in_scope(universe), universe, frozenset({SIDE[trouble.side]}),
                         visible=visible_losses(facts), open_seen=OPEN, kinds=frozenset({"outage"}),
-                        open_causes={"request_or_answer_lost"}, either_order={"no_answer", "request_or_answer_lost"})
-    if not facts.repeats:  # nothing more passed the capture: a capture may end so
+                        either_order={"no_answer", "request_or_answer_lost"})
+    if not facts.seen_to_end:  # retries passed the capture no more: a capture may end so
+        expected.open_causes.add("request_or_answer_lost")
         expected.visible = set()
     if trouble.side == "after":
         expected.right |= {"answers_lost"} if facts.lost_answers else set()
@@ -163,8 +165,10 @@ def congestion(trouble, facts):
     universe = facts.requests | facts.answers
     expected = Expected({"congestion"}, facts.in_scope(universe), universe, either_order={"congestion", "marking", "settings"},
                         visible={(e["src"], e["dst"]) for e in facts.marks["congestion"]})
-    if trouble.option("--cnp-fault"):
+    fault = trouble.option("--cnp-fault")
+    if fault:
         expected.right |= {"marking", "settings"}
+    expected.needed = fault == "missing"  # senders that are told slow down: so it is meant to be
     return expected
 
 
@@ -270,4 +274,4 @@ def judge(trouble, facts, diagnoses):
     decided = first["cause"] in expected.right and seen in expected.seen
     return Verdict(RIGHT if decided else UNDECIDED, described(first), narrow,
                    not expected.kinds or first.get("kind") in expected.kinds | {None},
-                   (first.get("severity") == "fatal") == bool(facts.ended))
+                   (first.get("severity") == "fatal") == bool(facts.seen_to_end))
