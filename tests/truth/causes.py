@@ -158,7 +158,7 @@ def slow_responder(draft):
 
 def dead_direction(draft):
     draft.choose_scope(of=("way", "way", "to", "from"))  # where all is dead the capture just ends
-    draft.options.update({"timer-grows": draft.dice.chance(0.3), "retry-count": draft.dice.pick(2, 3, 7)})
+    draft.options["timer-grows"] = draft.dice.chance(0.3)
     draft.options[f"outage-{draft.choose_side()}-ns"] = draft.dice.between(30_000, 300_000)
 
 
@@ -169,7 +169,7 @@ def pause_storm(draft):
     options.update({"faults": "pauses", "cm": False, "pause-kind": "storm", "pause-host": host, "pauses-hold": True,
                     "pause-from-ns": draft.dice.between(30_000, 300_000),
                     "pause-for-ns": draft.dice.between(3_000_000, 30_000_000), "link-gigabits": draft.dice.pick(25, 100),
-                    "retry-count": draft.dice.pick(2, 7), "only-to": host})
+                    "only-to": host})
     if draft.dice.chance(0.7):  # else how long a pause may last is not known
         draft.told = ("--link-speed", f"{options['link-gigabits']}G", "--pause-storm", "2ms")
 

@@ -8,6 +8,9 @@ import measure
 ANSWERS = {"read_response", "atomic_response", "ack", "sequence_nak", "rnr_nak", "access_nak"}
 
 
+MOST_RETRIES = 7  # the CM has three bits for the count: who repeated a packet so often gives up
+
+
 def address(host, ipv6):
     """fault_frames.cpp: host_ipv4, host_ipv6."""
     return f"fd78::{host:x}" if ipv6 else f"10.78.{host >> 8}.{host & 255}"
@@ -46,7 +49,7 @@ class Facts:
                 self.repeats[e["retransmission"]] += 1
                 self.repeated[e["retransmission"]].add(self.way(e))
         self.ended = {}        # state -> ways of the connections' ends whose requests ended so
-        self.seen_to_end = set()  # the same ways, of which the capture shows why: the NAK, or repeats
+        self.seen_to_end = set()  # the same ways, of which the capture shows why: a NAK, or all retries
         self.end_connections(truth)
         self.marks = collections.defaultdict(list)
         for e in truth.marks:
@@ -54,15 +57,17 @@ class Facts:
                 self.marks[kind].append(e)
 
     def end_connections(self, truth):
-        repeated = {(e["connection"], e["direction"]) for e in truth.frames.values()
-                    if "retransmission" in e and e.get("decidable", True) and e["kind"] not in ANSWERS}
+        repeated = collections.Counter((e["connection"], e["direction"], e["psn"]) for e in truth.frames.values()
+                                       if "retransmission" in e and e["kind"] not in ANSWERS)
+        exhausted = {(connection, direction) for (connection, direction, _), times in repeated.items()
+                     if times >= MOST_RETRIES}
         for connection in truth.connections:
             way = connection["a"]["address"], connection["b"]["address"]
             for state, direction, of in zip(connection["state"], ("a_to_b", "b_to_a"), (way, back(way))):
                 if state != "working":
                     self.ended.setdefault(state, set()).add(of)
                 if state in ("access_error", "rnr_exceeded") or (
-                        state == "retries_exceeded" and (connection["connection"], direction) in repeated):
+                        state == "retries_exceeded" and (connection["connection"], direction) in exhausted):
                     self.seen_to_end.add(of)
 
     def way(self, entry):

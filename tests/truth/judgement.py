@@ -209,32 +209,31 @@ def excluded(diagnosis, trouble, facts):
     return why if holds else None
 
 
-def claimed(place, expected, either):
-    """Ways that the diagnosis names, of those that carry what could suffer."""
+def claims(place, expected, either):
+    """What a diagnosis may mean: sets of ways, of those that carry what could suffer."""
     sender, receiver, host = (place.get(key) for key in ("from", "to", "host"))
-    universe = expected.universe | ({back(way) for way in expected.universe} if either else set())
+
+    def between(one, other):
+        return {w for w in expected.universe if one in (None, w[0]) and other in (None, w[1])}
+
     if sender is None and receiver is None and host is not None:
-        into, out = {w for w in universe if w[1] == host}, {w for w in universe if w[0] == host}
-        suffer = expected.ways | ({back(way) for way in expected.ways} if either else set())
-        return max((into, out), key=lambda ways: (bool(ways) and ways <= suffer, len(ways)))
-    return {w for w in universe if sender in (None, w[0]) and receiver in (None, w[1])}
+        return between(None, host), between(host, None)
+    return (between(sender, receiver), between(receiver, sender)) if either else (between(sender, receiver),)
 
 
 def misplaced(diagnosis, expected):
     """(why the place is wrong or None, whether some of what suffers is not in it)"""
-    place, either = diagnosis["place"], diagnosis["cause"] in expected.either_order
+    place = diagnosis["place"]
     if place.get("host") in expected.names:
         return None, False
-    ways = claimed(place, expected, either)
-    suffer = expected.ways | ({back(way) for way in expected.ways} if either else set())
+    meant = [ways for ways in claims(place, expected, diagnosis["cause"] in expected.either_order) if ways]
+    right = [ways for ways in meant if ways <= expected.ways]
+    if right:
+        return None, not any(expected.visible <= ways for ways in right)
     named = " ".join(f"{key} {place.get(key)}" for key in ("level", "from", "to", "host") if place.get(key))
-    if not ways:
+    if not meant:
         return f"{named}: no such traffic", False
-    innocent = ways - suffer
-    if innocent:
-        return f"{named}: nothing happened from {' to '.join(min(innocent))}", False
-    covered = ways | ({back(way) for way in ways} if either else set())
-    return None, not expected.visible <= covered
+    return f"{named}: nothing happened from {' to '.join(min(meant[0] - expected.ways))}", False
 
 
 @dataclasses.dataclass

@@ -126,6 +126,13 @@ class Judgement(unittest.TestCase):
         self.assertEqual(self.outcome(of, entries, said("pause", host=C)), "wrong")
         self.assertEqual(self.outcome(of, entries, said("request_or_answer_lost", A, B)), "wrong")
 
+    def test_timers_may_be_named_from_either_end(self):
+        of, entries = trouble("slow_responder", hosts=(0, 2)), [again("read_retry"), dict(again("read_retry"), connection=1)]
+        for diagnoses in (said("timer_too_short", None, B, "responder"), said("timer_too_short", B, None, "responder"),
+                          said("timer_too_short", host=B, seen="responder"), said("timer_too_short", B, A, "responder")):
+            self.assertEqual(self.outcome(of, entries, diagnoses), "right")
+        self.assertEqual(self.outcome(of, entries, said("timer_too_short", A, C, "responder")), "wrong")
+
     def test_kind_of_loss(self):
         of, entries = trouble("loss_upstream", "before", rows=20), [lost("before_capture"), again("nak")]
         facts = self.facts(of, *entries)
