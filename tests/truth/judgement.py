@@ -57,11 +57,11 @@ def lossy(trouble, facts):
     universe = facts.requests | facts.answers
     expected = Expected({"loss"}, facts.in_scope(universe), universe, frozenset({SIDE[trouble.side]}),
                         visible=visible_losses(facts), kinds=shape_of(trouble))
-    proved = facts.decidable
     if trouble.side == "after":
         expected.open_causes.add("loss_or_reordering")
-    if not (facts.repeats["nak"] if trouble.side == "after" else proved):
-        expected.open_causes.add("request_or_answer_lost")
+    if not (facts.repeats["nak"] if trouble.side == "after" else facts.decidable):
+        # The capture may have begun just behind what a NAK names.
+        expected.open_causes |= {"request_or_answer_lost"} | ({"unexplained"} if facts.repeats["nak"] else set())
         expected.either_order.add("request_or_answer_lost")
         expected.open_seen = OPEN
     if facts.lost_answers:
