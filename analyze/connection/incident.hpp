@@ -209,7 +209,7 @@ struct Incident {
   }
 };
 
-/// Takes back that a path was silent until the retries ran out, where settle_retries() has taken that back.
+/// Takes back that a path was silent until the retries ran out, where the requester has not given up.
 void settle_incidents(std::vector<Incident>& incidents, const std::vector<Connection>& connections);
 
 }  // namespace roce::analyze

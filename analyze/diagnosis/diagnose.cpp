@@ -38,7 +38,8 @@ Cost cost_of(const Trouble& trouble) {
 /// What it did to the traffic. Some three times are chance; from then on shares count, not numbers.
 Consequence consequence_of(const Trouble& trouble, const Share& share) {
   if (trouble.failed != 0) return Consequence::fatal;
-  if (trouble.cause == RootCause::pause) return Consequence::degraded;
+  // No traffic at all is degraded, however few packets say so.
+  if (trouble.cause == RootCause::pause || trouble.cause == RootCause::no_answer) return Consequence::degraded;
   constexpr std::uint64_t chance = 3;
   constexpr std::uint64_t a_row = 10;
   if (trouble.weight() < chance || (trouble.incidents.size() < chance && trouble.at_least < a_row))

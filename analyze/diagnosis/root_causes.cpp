@@ -16,6 +16,8 @@ constexpr Explains table_of_explanations[] = {
     {timer_too_short, pause, Towards::either},
     {answers_lost, pause, Towards::either},
     {no_answer, pause, Towards::either},
+    // Where the answers of a host do not get through either, its way is dead, and not its peer.
+    {no_answer, answers_lost, Towards::same},
     {request_or_answer_lost, no_answer, Towards::same},
     {request_or_answer_lost, timer_too_short, Towards::same},
     {request_or_answer_lost, corruption, Towards::either},

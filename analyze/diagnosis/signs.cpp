@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "analyze/base/units.hpp"
+
 #include "analyze/findings/shared/retry_chains.hpp"
 
 namespace roce::analyze::diagnosis {
@@ -31,6 +33,12 @@ std::uint64_t usual_answer_ns(const Requester& requester) {
   Histogram all;
   for (const OperationStats& operation : requester.operations) all.merge(operation.latency_ns);
   return all.count() == 0 ? 0 : all.percentile(0.5);
+}
+
+/// So many repeats of one request without an answer are more than a lost packet, whether the requester has given up yet or not.
+bool unanswered(const RetryChain& chain) noexcept {
+  constexpr std::uint32_t in_a_row = 3;
+  return !chain.answered && chain.resends >= in_a_row;
 }
 
 class Collector {
@@ -127,16 +135,22 @@ const dissect::IpAddress* host_of(const Snapshot& snapshot, std::uint64_t mac) {
 /// A host that pauses its link holds up what is sent to it. Pauses of microseconds are what PFC is for.
 void Collector::count_pauses(const PausePort& port) {
   constexpr std::int64_t noticeable_ns = 1'000'000;
+  // At an unknown speed nobody knows how long one XOFF lasts; but who repeats it and sends no XON holds the link.
+  const auto held_ns = [](const PauseLane& lane) {
+    constexpr std::uint64_t repeated = 3;
+    const bool holds = lane.xon.count == 0 && lane.xoff.count >= repeated && lane.xoff.first_time_ns != capture::no_time;
+    return holds ? std::max(lane.longest_ns, span_ns(lane.xoff.first_time_ns, lane.xoff.last_time_ns)) : lane.longest_ns;
+  };
   std::uint64_t pauses = 0;
   std::int64_t first_ns = capture::no_time;
   std::int64_t last_ns = capture::no_time;
   std::int64_t longest_ns = 0;
   for (const auto& lane : port.lanes) {
-    if (!lane || lane->longest_ns < noticeable_ns) continue;
+    if (!lane || held_ns(*lane) < noticeable_ns) continue;
     pauses += lane->pauses;
-    longest_ns = std::max(longest_ns, lane->longest_ns);
+    longest_ns = std::max(longest_ns, held_ns(*lane));
     first_ns = first_ns == capture::no_time ? lane->xoff.first_time_ns : std::min(first_ns, lane->xoff.first_time_ns);
-    last_ns = std::max(last_ns, lane->xoff.last_time_ns + lane->longest_ns);
+    last_ns = std::max(last_ns, lane->xoff.last_time_ns + held_ns(*lane));
   }
   const dissect::IpAddress* const host = pauses == 0 ? nullptr : host_of(snapshot_, port.mac);
   if (host == nullptr) return;
@@ -216,6 +230,11 @@ void Collector::note(const Incident& incident) {
       silence(incident, *connection, *trouble);
       break;
     case IncidentKind::timeout:
+      if (!incident.over && unanswered(chain)) {
+        trouble = &at(RootCause::no_answer, Whereabouts::not_known, *connection, side);
+        ++trouble->at_least;
+        break;
+      }
       trouble = &at(by_timer && slow(incident, requester) ? RootCause::timer_too_short
                                                           : RootCause::request_or_answer_lost,
                     Whereabouts::not_known, *connection, side);

@@ -160,6 +160,10 @@ std::string sentence_of(const Snapshot& snapshot, const Trouble& t, const Share&
                          t.at_least == 1 ? std::string("a request") : fmt::format("{} requests", t.at_least),
                          w.from, refused_words(snapshot, t), queue_pairs(t.failed));
     case RootCause::no_answer:
+      if (t.failed == 0) {
+        return fmt::format("{} gets no answer from {}: {} asked again and again, up to the end of this capture", w.from, w.to,
+                           queue_pairs(t.sides.size()));
+      }
       return fmt::format("{} gave up on {}: {} got no answer until the retries ran out", w.from, w.to,
                          queue_pairs(t.failed));
     case RootCause::request_or_answer_lost:

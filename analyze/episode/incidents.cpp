@@ -46,6 +46,7 @@ class Judge {
   void measure_stall(const Group& group, Incident& incident) const;
   [[nodiscard]] std::int32_t recovered_at(const Group& group) const;
   [[nodiscard]] bool answered_late(const LivePass& pass) const;
+  [[nodiscard]] bool by_missing_response(const LivePass& pass) const;
   [[nodiscard]] std::int32_t confirmed_at(const LivePass& pass) const;
   [[nodiscard]] const Note& at(std::int32_t i) const noexcept { return all_.at(i); }
 
@@ -118,12 +119,13 @@ void Judge::count(const Group& group, Incident& incident) const {
   incident.lost_at_most = incident.lost_at_least();
 }
 
-/// Whether the answer to what was asked again was on its way: its count of messages says so, it came sooner
-/// than an answer can, or more often than it was asked for since.
+/// Whether the answer to what was asked again was on its way: it came sooner than an answer can, or more often than it was
+/// asked for since. That it was executed just then says nothing: so it is where the request had been lost.
 bool Judge::answered_late(const LivePass& pass) const {
   const Note& asked = at(pass.begins);
-  if (!asked.request || !answered_on_its_own(dissect::opcode_info(asked.opcode).operation)) return false;
-  if (answers_.response_before(pass.from, pass.begins) >= 0) return false;
+  if (!asked.request) return false;
+  const bool on_its_own = answered_on_its_own(dissect::opcode_info(asked.opcode).operation);
+  if (on_its_own && answers_.response_before(pass.from, pass.begins) >= 0) return false;
   std::uint32_t times_asked = 1;
   std::uint32_t answers = 0;
   for (std::int32_t i = pass.begins + 1; i < all_.size(); ++i) {
@@ -131,14 +133,22 @@ bool Judge::answered_late(const LivePass& pass) const {
     if (all_.ruling(i).what == Ruling::What::copy) continue;
     if (note.request && note.psn <= pass.from && pass.from < note.psn + std::max(note.count, 1))
       ++times_asked;
-    if (note.request || note.psn != pass.from) continue;
-    if (is_acknowledgement(note)) continue;
-    if (all_.ruling(i).rule == Rule::executed_just_now) return true;
+    if (note.request) continue;
     const std::int64_t took = between(asked.time_ns, note.time_ns);
     const bool too_soon = took != Incident::unknown_ns && took < facts_.fastest_answer_ns / 2;
+    if (!on_its_own) {
+      if (nak_of(note) == Nak::none && note.psn >= pass.from) return too_soon;
+      continue;
+    }
+    if (note.psn != pass.from || is_acknowledgement(note)) continue;
     if (++answers > times_asked || (answers == 1 && too_soon)) return true;
   }
   return false;
+}
+
+/// Whether a READ was asked for again because a response behind the missing one had come (an implied NAK, IBTA 9.7.5.1.1).
+bool Judge::by_missing_response(const LivePass& pass) const {
+  return pass.pass->rule == Rule::read_asked_again && all_.first_beyond(false, at(pass.begins).psn, pass.begins) >= 0;
 }
 
 void Judge::judge_loss(const Group& group, Incident& incident) const {
@@ -198,12 +208,22 @@ std::int32_t Judge::confirmed_at(const LivePass& pass) const {
 void Judge::judge_silence(const Group& group, Incident& incident) const {
   const LivePass& first = group.passes.front();
   const bool silent = first.pass->rule == Rule::timer || first.pass->rule == Rule::read_asked_again;
-  if (answered_late(first)) {
+  const bool missing = by_missing_response(first);
+  const bool late = std::any_of(group.notes.begin(), group.notes.end(), [&](std::int32_t i) {
+    return !at(i).request && all_.ruling(i).what == Ruling::What::late;
+  });
+  if (missing && late) {
+    incident.what = IncidentKind::reordering;
+    incident.place = IncidentPlace::before_capture;
+    incident.of_responses = true;
+    incident.known_by(PlaceEvidence::came_late);
+    incident.confidence = 0.95F;
+  } else if (!missing && answered_late(first)) {
     incident.what = IncidentKind::slow_responder;
     incident.place = IncidentPlace::responder;
     incident.known_by(PlaceEvidence::answered_after_all);
     incident.confidence = 0.9F;
-  } else if (answers_.acked_before(first.begins) > first.from && at(first.begins).request) {
+  } else if (!missing && answers_.acked_before(first.begins) > first.from && at(first.begins).request) {
     incident.what = IncidentKind::needless_repeat;
     incident.place = IncidentPlace::after_capture;
     incident.of_responses = true;
@@ -212,7 +232,8 @@ void Judge::judge_silence(const Group& group, Incident& incident) const {
     const std::int32_t answer = confirmed_at(first);
     if (answer >= 0) incident.confirmed_ago_ns = between(at(answer).time_ns, at(first.begins).time_ns);
     incident.confidence = 0.9F;
-  } else if (all_.ruling(first.begins).doubt != Doubt::none) {
+  } else if (all_.ruling(first.begins).doubt != Doubt::none ||
+             (missing && answers_.response_before(first.from, first.begins) >= 0)) {
     incident.what = IncidentKind::loss_or_reordering;
     incident.place = IncidentPlace::after_capture;
     incident.of_responses = true;
@@ -280,8 +301,7 @@ void Judge::learn_how(const Group& group, Incident& incident) const {
   } else if (rule == Rule::timer || rule == Rule::read_asked_again) {
     // A timer runs from the transmission; if that is forgotten, nobody knows since when.
     std::int32_t since = all_.original_of(begins);
-    const bool missing =
-        rule == Rule::read_asked_again && all_.first_beyond(false, at(begins).psn, begins) >= 0;
+    const bool missing = by_missing_response(group.passes.front());
     incident.learned = missing ? LearnedBy::missing_response : LearnedBy::timer;
     if (missing) since = all_.first_beyond(false, at(begins).psn, begins);
     if (since >= 0) incident.learned_after_ns = between(at(since).time_ns, at(begins).time_ns);

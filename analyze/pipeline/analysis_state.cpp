@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "analyze/results/unpaired_connections.hpp"
 #include "analyze/results/capture_point_text.hpp"
 
 namespace roce::analyze {
@@ -82,6 +83,7 @@ std::shared_ptr<Snapshot> conclude(AnalysisState&& followed, SourceFacts&& facts
       connection.state = Connection::State::closed;
     }
   }
+  leave_ends_open(*snapshot);
   settle_incidents(result.incidents, snapshot->connections);
   std::erase_if(result.incidents, [](const Incident& each) { return !each.selected; });
   snapshot->incidents = std::move(result.incidents);

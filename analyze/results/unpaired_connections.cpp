@@ -37,4 +37,17 @@ bool UnpairedConnections::other_may_be_there(const Connection& connection) const
          (connection.requester[1 - side].seen && back->second.requests);
 }
 
+void leave_ends_open(Snapshot& snapshot) {
+  const UnpairedConnections unpaired(snapshot);
+  for (Connection& connection : snapshot.connections) {
+    if (!unpaired.other_may_be_there(connection)) continue;
+    bool failed = false;
+    for (Requester& requester : connection.requester) {
+      requester.retries_exhausted = false;
+      failed = failed || requester.refused_fatally || requester.rnr_exhausted;
+    }
+    if (connection.state == Connection::State::failed && !failed) connection.state = Connection::State::half_seen;
+  }
+}
+
 }  // namespace roce::analyze

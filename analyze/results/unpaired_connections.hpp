@@ -31,4 +31,7 @@ class UnpairedConnections {
 /// The side (0 or 1) of an unpaired connection whose packets were captured.
 [[nodiscard]] unsigned seen_side(const Connection& half) noexcept;
 
+/// Requesters of which some unpaired flow may be the answers have not given up, whatever their own direction shows.
+void leave_ends_open(Snapshot& snapshot);
+
 }  // namespace roce::analyze
