@@ -6,6 +6,7 @@
 #include "analyze/base/units.hpp"
 
 #include "analyze/findings/shared/retry_chains.hpp"
+#include "analyze/results/unpaired_connections.hpp"
 
 namespace roce::analyze::diagnosis {
 namespace {
@@ -35,7 +36,8 @@ std::uint64_t usual_answer_ns(const Requester& requester) {
   return all.count() == 0 ? 0 : all.percentile(0.5);
 }
 
-/// So many repeats of one request without an answer are more than a lost packet, whether the requester has given up yet or not.
+/// So many repeats of one request without an answer are more than a lost packet, whether the requester has
+/// given up yet or not.
 bool unanswered(const RetryChain& chain) noexcept {
   constexpr std::uint32_t in_a_row = 3;
   return !chain.answered && chain.resends >= in_a_row;
@@ -43,7 +45,7 @@ bool unanswered(const RetryChain& chain) noexcept {
 
 class Collector {
  public:
-  explicit Collector(const Snapshot& snapshot) : snapshot_(snapshot) {}
+  explicit Collector(const Snapshot& snapshot) : snapshot_(snapshot), unpaired_(snapshot) {}
   [[nodiscard]] Troubles take();
 
  private:
@@ -58,6 +60,7 @@ class Collector {
   [[nodiscard]] bool slow(const Incident& incident, const Requester& requester) const;
 
   const Snapshot& snapshot_;
+  UnpairedConnections unpaired_;
   Troubles all_;
   std::set<std::pair<std::uint32_t, unsigned>> ended_;  ///< requesters whose end some incident tells
 };
@@ -69,7 +72,8 @@ Trouble& Collector::at(RootCause cause, Whereabouts seen, const Connection& conn
   trouble.seen = seen;
   trouble.ways.insert(way);
   const bool first = trouble.sides.emplace(connection.id, sender).second;
-  if (first && cause == RootCause::reordering) trouble.late += connection.sent[sender].count(Event::out_of_order);
+  if (first && cause == RootCause::reordering)
+    trouble.late += connection.sent[sender].count(Event::out_of_order);
   return trouble;
 }
 
@@ -135,11 +139,14 @@ const dissect::IpAddress* host_of(const Snapshot& snapshot, std::uint64_t mac) {
 /// A host that pauses its link holds up what is sent to it. Pauses of microseconds are what PFC is for.
 void Collector::count_pauses(const PausePort& port) {
   constexpr std::int64_t noticeable_ns = 1'000'000;
-  // At an unknown speed nobody knows how long one XOFF lasts; but who repeats it and sends no XON holds the link.
+  // At an unknown speed nobody knows how long one XOFF lasts; but who repeats it and sends no XON holds the
+  // link.
   const auto held_ns = [](const PauseLane& lane) {
     constexpr std::uint64_t repeated = 3;
-    const bool holds = lane.xon.count == 0 && lane.xoff.count >= repeated && lane.xoff.first_time_ns != capture::no_time;
-    return holds ? std::max(lane.longest_ns, span_ns(lane.xoff.first_time_ns, lane.xoff.last_time_ns)) : lane.longest_ns;
+    const bool holds =
+        lane.xon.count == 0 && lane.xoff.count >= repeated && lane.xoff.first_time_ns != capture::no_time;
+    return holds ? std::max(lane.longest_ns, span_ns(lane.xoff.first_time_ns, lane.xoff.last_time_ns))
+                 : lane.longest_ns;
   };
   std::uint64_t pauses = 0;
   std::int64_t first_ns = capture::no_time;
@@ -149,7 +156,8 @@ void Collector::count_pauses(const PausePort& port) {
     if (!lane || held_ns(*lane) < noticeable_ns) continue;
     pauses += lane->pauses;
     longest_ns = std::max(longest_ns, held_ns(*lane));
-    first_ns = first_ns == capture::no_time ? lane->xoff.first_time_ns : std::min(first_ns, lane->xoff.first_time_ns);
+    first_ns = first_ns == capture::no_time ? lane->xoff.first_time_ns
+                                            : std::min(first_ns, lane->xoff.first_time_ns);
     last_ns = std::max(last_ns, lane->xoff.last_time_ns + held_ns(*lane));
   }
   const dissect::IpAddress* const host = pauses == 0 ? nullptr : host_of(snapshot_, port.mac);
@@ -175,7 +183,8 @@ bool Collector::slow(const Incident& incident, const Requester& requester) const
   const auto timer = static_cast<std::uint64_t>(incident.learned_after_ns);
   // Answers that are far quicker as a rule are not late by themselves: something held them up, or was lost.
   if (4 * usual_answer_ns(requester) < timer) return false;
-  if (incident.confirmed_ago_ns != Incident::unknown_ns) return 2 * incident.confirmed_ago_ns <= incident.learned_after_ns;
+  if (incident.confirmed_ago_ns != Incident::unknown_ns)
+    return 2 * incident.confirmed_ago_ns <= incident.learned_after_ns;
   // What answers take includes repairs; what the quickest takes does not.
   return 2 * requester.fastest_answer_ns >= timer;
 }
@@ -230,7 +239,7 @@ void Collector::note(const Incident& incident) {
       silence(incident, *connection, *trouble);
       break;
     case IncidentKind::timeout:
-      if (!incident.over && unanswered(chain)) {
+      if (!incident.over && unanswered(chain) && !unpaired_.other_may_be_there(*connection)) {
         trouble = &at(RootCause::no_answer, Whereabouts::not_known, *connection, side);
         ++trouble->at_least;
         break;

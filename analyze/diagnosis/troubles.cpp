@@ -90,7 +90,8 @@ void join_places(Troubles& all) {
   }
   // Where the late ones were captured, they were late already when they came here.
   for (auto& [key, trouble] : all) {
-    if (key.cause == RootCause::reordering && 2 * trouble.late >= trouble.weight()) trouble.seen = Whereabouts::upstream;
+    if (key.cause == RootCause::reordering && 2 * trouble.late >= trouble.weight())
+      trouble.seen = Whereabouts::upstream;
   }
 }
 
@@ -106,7 +107,8 @@ Trouble* cause_of(Troubles& all, const Explains& row, const Way& way, const Trou
     if (!fits(row, way, each)) continue;
     for (auto at = all.lower_bound({row.cause, each, Whereabouts{}});
          at != all.end() && at->first.cause == row.cause && at->first.way == each; ++at) {
-      if (&at->second == &symptom || (row.cause == RootCause::pause && !at_once(at->second, symptom))) continue;
+      if (&at->second == &symptom || (row.cause == RootCause::pause && !at_once(at->second, symptom)))
+        continue;
       if (row.share != 0 &&
           static_cast<double>(symptom.weight()) > row.share * static_cast<double>(at->second.weight()) + 1)
         continue;
@@ -196,7 +198,8 @@ std::vector<Trouble> find_troubles(const Snapshot& snapshot) {
   };
   std::map<Kind, Members> groups;
   for (auto& [key, trouble] : all) {
-    const Kind kind{key.cause, trouble.seen, key.cause == RootCause::pause ? key.way.second : dissect::IpAddress{}};
+    const Kind kind{key.cause, trouble.seen,
+                    key.cause == RootCause::pause ? key.way.second : dissect::IpAddress{}};
     groups[kind].push_back(std::move(trouble));
   }
   Members troubles;

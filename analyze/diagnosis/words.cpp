@@ -161,8 +161,9 @@ std::string sentence_of(const Snapshot& snapshot, const Trouble& t, const Share&
                          w.from, refused_words(snapshot, t), queue_pairs(t.failed));
     case RootCause::no_answer:
       if (t.failed == 0) {
-        return fmt::format("{} gets no answer from {}: {} asked again and again, up to the end of this capture", w.from, w.to,
-                           queue_pairs(t.sides.size()));
+        return fmt::format(
+            "{} gets no answer from {}: {} asked again and again, up to the end of this capture", w.from,
+            w.to, queue_pairs(t.sides.size()));
       }
       return fmt::format("{} gave up on {}: {} got no answer until the retries ran out", w.from, w.to,
                          queue_pairs(t.failed));
@@ -299,9 +300,10 @@ void leave_open(const Trouble& t, const Said& w, Diagnosis& d) {
       break;
     case RootCause::pause:
       open(fmt::format("{} is slow to take what it gets, or its own switch port pauses it", w.to));
-      d.would_decide = fmt::format("the pause counters of {} (ethtool -S DEV | grep -i pause; mlnx_qos -i DEV) and its "
-                                   "rx_out_of_buffer",
-                                   w.to);
+      d.would_decide = fmt::format(
+          "the pause counters of {} (ethtool -S DEV | grep -i pause; mlnx_qos -i DEV) and its "
+          "rx_out_of_buffer",
+          w.to);
       break;
     case RootCause::unexplained:
       d.would_decide = fmt::format("a capture nearer to {}, without drops", w.from);

@@ -8,6 +8,7 @@
 #include "analyze/episode/answers.hpp"
 #include "analyze/episode/incident_groups.hpp"
 #include "analyze/episode/scratch.hpp"
+#include "analyze/episode/thresholds.hpp"
 #include "dissect/opcode.hpp"
 
 namespace roce::analyze::episode {
@@ -46,6 +47,7 @@ class Judge {
   void measure_stall(const Group& group, Incident& incident) const;
   [[nodiscard]] std::int32_t recovered_at(const Group& group) const;
   [[nodiscard]] bool answered_late(const LivePass& pass) const;
+  [[nodiscard]] std::int64_t waited(const LivePass& pass) const;
   [[nodiscard]] bool by_missing_response(const LivePass& pass) const;
   [[nodiscard]] std::int32_t confirmed_at(const LivePass& pass) const;
   [[nodiscard]] const Note& at(std::int32_t i) const noexcept { return all_.at(i); }
@@ -146,9 +148,22 @@ bool Judge::answered_late(const LivePass& pass) const {
   return false;
 }
 
-/// Whether a READ was asked for again because a response behind the missing one had come (an implied NAK, IBTA 9.7.5.1.1).
+/// How long the requester had waited for what a pass begins with; unknown_ns if its transmission is forgotten.
+std::int64_t Judge::waited(const LivePass& pass) const {
+  const std::int32_t since = all_.original_of(pass.begins);
+  return since < 0 ? Incident::unknown_ns : between(at(since).time_ns, at(pass.begins).time_ns);
+}
+
+/// Whether a READ or atomic was asked for again because a response was missing (an implied NAK, IBTA 9.7.5.1.1): one behind it
+/// had come, or no timer can have run so soon.
 bool Judge::by_missing_response(const LivePass& pass) const {
-  return pass.pass->rule == Rule::read_asked_again && all_.first_beyond(false, at(pass.begins).psn, pass.begins) >= 0;
+  if (!answered_on_its_own(dissect::opcode_info(at(pass.begins).opcode).operation)) return false;
+  if (pass.pass->rule != Rule::read_asked_again && pass.pass->rule != Rule::timer) return false;
+  if (all_.first_beyond(false, at(pass.begins).psn, pass.begins) >= 0) return true;
+  // Timers begin anew with each response.
+  const std::int32_t response = answers_.response_before(pass.from, pass.begins);
+  const std::int64_t ns = response >= 0 ? between(at(response).time_ns, at(pass.begins).time_ns) : waited(pass);
+  return ns != Incident::unknown_ns && (ns < shortest_timer_ns || (facts_.timer.witnesses > 1 && ns < facts_.timer.typical_ns / 2));
 }
 
 void Judge::judge_loss(const Group& group, Incident& incident) const {
@@ -210,7 +225,8 @@ void Judge::judge_silence(const Group& group, Incident& incident) const {
   const bool silent = first.pass->rule == Rule::timer || first.pass->rule == Rule::read_asked_again;
   const bool missing = by_missing_response(first);
   const bool late = std::any_of(group.notes.begin(), group.notes.end(), [&](std::int32_t i) {
-    return !at(i).request && all_.ruling(i).what == Ruling::What::late;
+    const bool asked_for = !at(i).request && !at(i).before && at(i).psn == first.from;
+    return asked_for && all_.ruling(i).what == Ruling::What::late;
   });
   if (missing && late) {
     incident.what = IncidentKind::reordering;
@@ -303,7 +319,7 @@ void Judge::learn_how(const Group& group, Incident& incident) const {
     std::int32_t since = all_.original_of(begins);
     const bool missing = by_missing_response(group.passes.front());
     incident.learned = missing ? LearnedBy::missing_response : LearnedBy::timer;
-    if (missing) since = all_.first_beyond(false, at(begins).psn, begins);
+    if (missing) since = std::max(since, all_.first_beyond(false, at(begins).psn, begins));
     if (since >= 0) incident.learned_after_ns = between(at(since).time_ns, at(begins).time_ns);
   }
   if (const std::int32_t rnr = nak_of_kind(Nak::rnr); rnr >= 0) {

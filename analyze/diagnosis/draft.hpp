@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <vector>
+
+#include "analyze/diagnosis/troubles.hpp"
+
+namespace roce::analyze::diagnosis {
+
+/// A diagnosis that is being made, and all connections and ways that it is about.
+struct Draft {
+  Diagnosis diagnosis;
+  RootCause cause{};
+  std::set<std::uint32_t> connections;
+  std::set<Way> ways;
+};
+
+/// Gives each finding to the diagnosis that it is evidence of, first those that the cause itself shows, then
+/// its symptoms; of the others come diagnoses of their own.
+void share_out_findings(const Snapshot& snapshot, std::vector<Draft>& drafts);
+
+}  // namespace roce::analyze::diagnosis

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include "analyze/diagnosis/draft.hpp"
+
+namespace roce::analyze::diagnosis {
+namespace {
+
+/// How well a finding fits as evidence: 0 not at all, 2 if it is about the same direction.
+int fitness(const Draft& draft, const Finding& finding, const FindingRole& role) {
+  if (!role.proves.has(draft.cause)) return 0;
+  if (finding.connections.empty()) return role.alone == draft.cause ? 1 : 0;
+  const bool shares = std::any_of(finding.connections.begin(), finding.connections.end(),
+                                  [&](std::uint32_t id) { return draft.connections.contains(id); });
+  if (!shares) return 0;
+  if (!finding.from || !finding.to) return 1;
+  // What answers do is told by the requests that are sent again for them.
+  const bool back = draft.cause == RootCause::answers_lost && !role.one_way;
+  const Way way = back ? Way{*finding.to, *finding.from} : Way{*finding.from, *finding.to};
+  if (draft.ways.contains(way)) return 2;
+  return role.one_way ? 0 : 1;
+}
+
+/// Where a finding that is proof of one place only would stand for another.
+bool is_elsewhere(const Draft& draft, std::string_view finding) {
+  const Whereabouts seen = draft.diagnosis.seen;
+  if (finding == "loss_before_capture") return seen != Whereabouts::upstream;
+  if (finding == "loss_after_capture")
+    return seen == Whereabouts::upstream || seen == Whereabouts::between_points;
+  if (finding == "loss_between_points") return seen == Whereabouts::upstream;
+  return false;
+}
+
+std::string first_sentence(const std::string& text) {
+  for (std::size_t at = text.find(". "); at != std::string::npos; at = text.find(". ", at + 1)) {
+    const char next = at + 2 < text.size() ? text[at + 2] : 'A';
+    if (next >= 'A' && next <= 'Z') return text.substr(0, at);
+  }
+  return !text.empty() && text.back() == '.' ? text.substr(0, text.size() - 1) : text;
+}
+
+/// The command at the end of a finding's advice.
+std::string command_of(const Finding& finding) {
+  const std::size_t at = finding.advice.rfind("roceanalyze ");
+  return at == std::string::npos ? std::string() : finding.advice.substr(at);
+}
+
+/// Whether two findings have a host in common, as far as they name hosts.
+bool share_hosts(const Diagnosis& d, const Finding& finding) {
+  const auto has = [&](const std::optional<dissect::IpAddress>& host) {
+    return host && (d.from == host || d.to == host);
+  };
+  return (!d.from && !d.to) || (!finding.from && !finding.to) || has(finding.from) || has(finding.to);
+}
+
+void place_alone(Diagnosis& d) {
+  d.level = d.from && d.to   ? (d.connections.size() == 1 ? Level::connection : Level::direction)
+            : d.from || d.to ? Level::host
+                             : Level::capture;
+  d.host.reset();
+  if (d.level == Level::host) d.host = d.from ? d.from : d.to;
+}
+
+/// A finding that no trouble explains is a trouble of its own.
+Draft draft_of(const Finding& finding, std::size_t index, const FindingRole& role) {
+  Draft draft;
+  draft.cause = role.alone;
+  Diagnosis& d = draft.diagnosis;
+  d.cause = root_cause_names[role.alone];
+  const Consequence meant = finding.severity == Severity::error     ? Consequence::fatal
+                            : finding.severity == Severity::warning ? Consequence::degraded
+                                                                    : Consequence::odd;
+  d.severity = std::min(meant, role.at_most);
+  d.subject = finding.subject;
+  const std::string what = first_sentence(finding.explanation);
+  d.sentence = what.find(finding.subject) == std::string::npos && finding.connections.empty()
+                   ? fmt::format("{}: {}", finding.subject, what)
+                   : what;
+  if (finding.explanation.size() > what.size() + 2)
+    d.facts.push_back(finding.explanation.substr(what.size() + 2));
+  d.from = finding.from;
+  d.to = finding.to;
+  d.at_least = finding.count;
+  d.since_ns = finding.first_time_ns;
+  d.until_ns = finding.last_time_ns;
+  d.confidence = finding.confidence;
+  d.connections = finding.connections;
+  d.connection_count = finding.connections.size();
+  place_alone(d);
+  d.packets = finding.packets;
+  d.findings.push_back(index);
+  d.advice = finding.advice;
+  if (std::string command = command_of(finding); !command.empty()) d.commands.push_back(std::move(command));
+  return draft;
+}
+
+/// Causes whose finding knows more than the sentence says: which request, which address, who is silent since
+/// when.
+constexpr Causes told_by_findings{RootCause::request_refused, RootCause::no_answer,
+                                  RootCause::receiver_not_ready};
+
+void take_evidence(Draft& draft, const Finding& finding, std::size_t index) {
+  Diagnosis& d = draft.diagnosis;
+  if (d.findings.empty() && told_by_findings.has(draft.cause))
+    d.facts.insert(d.facts.begin(), finding.explanation);
+  d.findings.push_back(index);
+  if (d.advice.empty()) d.advice = finding.advice;
+}
+
+/// The trouble that a finding fits best, or null. `own`: only those that it is the first evidence of.
+Draft* best_fit(std::vector<Draft>& drafts, std::size_t troubles, const Finding& finding,
+                const FindingRole& role, bool own) {
+  Draft* best = nullptr;
+  int most = 0;
+  for (std::size_t k = 0; k < troubles; ++k) {
+    if (own != (role.alone == drafts[k].cause) || is_elsewhere(drafts[k], finding.id)) continue;
+    const int fit = fitness(drafts[k], finding, role);
+    if (fit > most) {
+      best = &drafts[k];
+      most = fit;
+    }
+  }
+  return best;
+}
+
+/// Adds a finding that is evidence of no trouble: as a diagnosis of its own, or to one that says the same of
+/// others.
+void add_alone(const Snapshot& snapshot, std::size_t index, const FindingRole& role,
+               std::vector<Draft>& drafts, std::size_t troubles) {
+  const Finding& finding = snapshot.findings[index];
+  const auto alike = std::find_if(
+      drafts.begin() + static_cast<std::ptrdiff_t>(troubles), drafts.end(), [&](const Draft& each) {
+        const bool same = snapshot.findings[each.diagnosis.findings.front()].id == finding.id;
+        return same || (role.follows && each.cause == role.alone && share_hosts(each.diagnosis, finding));
+      });
+  if (alike == drafts.end()) {
+    drafts.push_back(draft_of(finding, index, role));
+    return;
+  }
+  Diagnosis& d = alike->diagnosis;
+  d.findings.push_back(index);
+  d.facts.push_back(first_sentence(finding.explanation) + ".");
+  if (snapshot.findings[d.findings.front()].id != finding.id) return;
+  if (d.from != finding.from) d.from.reset();
+  if (d.to != finding.to) d.to.reset();
+  d.at_least += finding.count;
+  place_alone(d);
+}
+
+}  // namespace
+
+void share_out_findings(const Snapshot& snapshot, std::vector<Draft>& drafts) {
+  const std::size_t troubles = drafts.size();
+  std::vector<bool> taken(snapshot.findings.size());
+  const auto each_left = [&](auto&& look) {
+    for (std::size_t i = 0; i < snapshot.findings.size(); ++i) {
+      const FindingRole* const role = role_of(snapshot.findings[i].id);
+      if (!taken[i] && role != nullptr) look(i, *role);
+    }
+  };
+  // The cause's own evidence stands before its symptoms, so that its advice is the one to follow.
+  for (const bool own : {true, false}) {
+    each_left([&](std::size_t i, const FindingRole& role) {
+      Draft* const draft = best_fit(drafts, troubles, snapshot.findings[i], role, own);
+      if (draft == nullptr) return;
+      take_evidence(*draft, snapshot.findings[i], i);
+      taken[i] = true;
+    });
+  }
+  for (const bool follows : {false, true}) {
+    each_left([&](std::size_t i, const FindingRole& role) {
+      // What is only worth knowing is no trouble.
+      if (role.follows != follows || snapshot.findings[i].severity == Severity::info) return;
+      add_alone(snapshot, i, role, drafts, troubles);
+    });
+  }
+}
+
+}  // namespace roce::analyze::diagnosis
