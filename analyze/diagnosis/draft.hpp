@@ -15,6 +15,7 @@ struct Draft {
   RootCause cause{};
   std::set<std::uint32_t> connections;
   std::set<Way> ways;
+  int follows = 0;  ///< FindingRole::follows of the finding that it is
 };
 
 /// Gives each finding to the diagnosis that it is evidence of, first those that the cause itself shows, then

@@ -69,6 +69,7 @@ void place_alone(Diagnosis& d) {
 Draft draft_of(const Finding& finding, std::size_t index, const FindingRole& role) {
   Draft draft;
   draft.cause = role.alone;
+  draft.follows = role.follows;
   Diagnosis& d = draft.diagnosis;
   d.cause = root_cause_names[role.alone];
   const Consequence meant = finding.severity == Severity::error     ? Consequence::fatal
@@ -135,7 +136,8 @@ void add_alone(const Snapshot& snapshot, std::size_t index, const FindingRole& r
   const auto alike = std::find_if(
       drafts.begin() + static_cast<std::ptrdiff_t>(troubles), drafts.end(), [&](const Draft& each) {
         const bool same = snapshot.findings[each.diagnosis.findings.front()].id == finding.id;
-        return same || (role.follows && each.cause == role.alone && share_hosts(each.diagnosis, finding));
+        return same || (each.follows < role.follows && each.cause == role.alone &&
+                        share_hosts(each.diagnosis, finding));
       });
   if (alike == drafts.end()) {
     drafts.push_back(draft_of(finding, index, role));
@@ -171,7 +173,7 @@ void share_out_findings(const Snapshot& snapshot, std::vector<Draft>& drafts) {
       taken[i] = true;
     });
   }
-  for (const bool follows : {false, true}) {
+  for (int follows = 0; follows <= last_to_follow; ++follows) {
     each_left([&](std::size_t i, const FindingRole& role) {
       // What is only worth knowing is no trouble.
       if (role.follows != follows || snapshot.findings[i].severity == Severity::info) return;

@@ -96,8 +96,10 @@ struct FindingRole {
   Consequence at_most = Consequence::degraded;  ///< severity of that diagnosis at most
   Causes proves;                                ///< causes that it is evidence of
   bool one_way = false;                         ///< only in the direction that it is about
-  bool follows = false;  ///< it follows from any other finding of the same cause between the same hosts
+  /// It follows from any finding of the same cause with a lower number between the same hosts.
+  int follows = 0;
 };
+inline constexpr int last_to_follow = 2;
 /// The role of a finding; null for one that is not in the table.
 [[nodiscard]] const FindingRole* role_of(std::string_view finding) noexcept;
 

@@ -57,7 +57,6 @@ class Collector {
   void note(const Incident& incident);
   void count_pauses(const PausePort& port);
   void silence(const Incident& incident, const Connection& connection, Trouble& trouble);
-  [[nodiscard]] bool slow(const Incident& incident, const Requester& requester) const;
 
   const Snapshot& snapshot_;
   UnpairedConnections unpaired_;
@@ -178,15 +177,11 @@ void Collector::count_pauses(const PausePort& port) {
 }
 
 /// Whether the answer came about as late as the timer runs, so that the timer is what is wrong.
-bool Collector::slow(const Incident& incident, const Requester& requester) const {
-  if (incident.learned_after_ns <= 0) return false;
-  const auto timer = static_cast<std::uint64_t>(incident.learned_after_ns);
+bool slow(const Incident& incident, const Requester& requester) {
+  if (incident.learned_after_ns <= 0 || incident.confirmed_ago_ns == Incident::unknown_ns) return false;
   // Answers that are far quicker as a rule are not late by themselves: something held them up, or was lost.
-  if (4 * usual_answer_ns(requester) < timer) return false;
-  if (incident.confirmed_ago_ns != Incident::unknown_ns)
-    return 2 * incident.confirmed_ago_ns <= incident.learned_after_ns;
-  // What answers take includes repairs; what the quickest takes does not.
-  return 2 * requester.fastest_answer_ns >= timer;
+  if (4 * usual_answer_ns(requester) < static_cast<std::uint64_t>(incident.learned_after_ns)) return false;
+  return 2 * incident.confirmed_ago_ns <= incident.learned_after_ns;
 }
 
 void Collector::silence(const Incident& incident, const Connection& connection, Trouble& trouble) {
@@ -244,9 +239,7 @@ void Collector::note(const Incident& incident) {
         ++trouble->at_least;
         break;
       }
-      trouble = &at(by_timer && slow(incident, requester) ? RootCause::timer_too_short
-                                                          : RootCause::request_or_answer_lost,
-                    Whereabouts::not_known, *connection, side);
+      trouble = &at(RootCause::request_or_answer_lost, Whereabouts::not_known, *connection, side);
       silence(incident, *connection, *trouble);
       break;
     case IncidentKind::refused_request:

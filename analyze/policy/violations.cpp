@@ -108,6 +108,15 @@ class Entries {
     add_found(at->second, std::move(violation.found), row.packets);
     if (std::find(of_flow_.begin(), of_flow_.end(), &rule) == of_flow_.end()) {
       of_flow_.push_back(&rule);
+      const auto meet = [&](std::optional<dissect::IpAddress>& common, const dissect::IpAddress& address) {
+        if (rule.flow_count == 0) {
+          common = address;
+        } else if (common != address) {
+          common.reset();
+        }
+      };
+      meet(rule.sender, flow.key.src);
+      meet(rule.receiver, flow.key.dst);
       ++rule.flow_count;
     }
   }

@@ -41,6 +41,8 @@ struct RuleViolation {
   MarkingSubject example;     ///< the first packet
   std::uint64_t packets = 0;  ///< without duplicates made by the capture
   std::uint64_t flow_count = 0;
+  std::optional<dissect::IpAddress> sender;    ///< of all these flows; none: of several
+  std::optional<dissect::IpAddress> receiver;  ///< the same
   std::vector<FlowViolation> flows;          ///< the first ones
   std::vector<Found> found;                  ///< the most frequent ones
   std::uint64_t found_otherwise = 0;         ///< packets with values that are not in `found`

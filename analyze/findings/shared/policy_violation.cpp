@@ -78,21 +78,6 @@ std::string show_violation(const Snapshot& snapshot, const RuleViolation& violat
   return "The packets: " + packets_command(snapshot, without_damaged(snapshot, std::move(test)));
 }
 
-/// Whose flows they are, where all are of one sender or to one receiver.
-void add_ends(const Snapshot& snapshot, const RuleViolation& violation, Finding& finding) {
-  std::set<dissect::IpAddress> senders;
-  std::set<dissect::IpAddress> receivers;
-  for (const RuleViolation::FlowViolation& each : violation.flows) {
-    const Flow* flow = violating_flow(snapshot, each.flow);
-    if (flow == nullptr) return;
-    senders.insert(flow->key.src);
-    receivers.insert(flow->key.dst);
-  }
-  if (violation.flow_count != violation.flows.size()) return;
-  if (senders.size() == 1) finding.from = *senders.begin();
-  if (receivers.size() == 1) finding.to = *receivers.begin();
-}
-
 void add_connections(const Snapshot& snapshot, const RuleViolation& violation, Finding& finding) {
   std::set<std::uint32_t> ids;
   for (const RuleViolation::FlowViolation& each : violation.flows) {
@@ -118,7 +103,8 @@ void report_violations(const Snapshot& snapshot, FindingSink& sink, std::initial
     finding.first_time_ns = violation.first_time_ns;
     finding.last_time_ns = violation.last_time_ns;
     add_connections(snapshot, violation, finding);
-    add_ends(snapshot, violation, finding);
+    finding.from = violation.sender;
+    finding.to = violation.receiver;
     std::string where;
     if (violation.point) {
       const std::string point = point_name(snapshot.files, snapshot.interfaces, *violation.point);
