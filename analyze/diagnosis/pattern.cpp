@@ -3,7 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <map>
 #include <vector>
+
+#include "analyze/base/units.hpp"
+#include "analyze/findings/shared/common.hpp"
 
 namespace roce::analyze::diagnosis {
 namespace {
@@ -15,6 +20,10 @@ constexpr double even = 0.1;
 constexpr std::uint32_t a_row = 3;
 /// Incidents from which on something is said at all.
 constexpr std::size_t enough = 3;
+/// The share of all losses that one place in time, or one path, must have for the rest not to matter.
+constexpr double nearly_all = 0.9;
+/// Chance that so many losses would lie on one path by themselves.
+constexpr double by_chance = 1e-3;
 
 std::int64_t period_of(const std::vector<std::int64_t>& starts) {
   if (starts.size() < enough_for_period) return 0;
@@ -27,29 +36,163 @@ std::int64_t period_of(const std::vector<std::int64_t>& starts) {
   return static_cast<std::int64_t>(mean);
 }
 
+/// When something was lost upstream, and how much in a row of one connection.
+struct Lost {
+  std::int64_t at_ns = 0;
+  std::uint64_t packets = 0;
+  std::uint32_t row = 0;
+  std::uint32_t connection = 0;
+};
+
+std::vector<Lost> losses_of(const Trouble& trouble) {
+  std::vector<Lost> losses;
+  for (const Incident* each : trouble.incidents) {
+    if (each->start_ns == capture::no_time || each->lost_row == 0) continue;
+    losses.push_back({each->start_ns, each->lost_before, each->lost_row, each->connection});
+  }
+  std::sort(losses.begin(), losses.end(), [](const Lost& a, const Lost& b) { return a.at_ns < b.at_ns; });
+  return losses;
+}
+
+/// Nothing got through for a while, once: all that was lost, in rows, on several connections, and in a small
+/// part of the time in which they sent.
+void look_for_outage(const std::vector<Lost>& losses, std::int64_t time_ns, LossPattern& found) {
+  constexpr std::uint64_t many = 16;
+  constexpr std::int64_t part = 10;
+  if (losses.empty()) return;
+  std::uint64_t all = 0;
+  std::size_t rows = 0;
+  std::set<std::uint32_t> connections;
+  for (const Lost& each : losses) {
+    all += each.packets;
+    rows += each.row >= a_row ? 1 : 0;
+    connections.insert(each.connection);
+  }
+  const std::int64_t lasted = span_ns(losses.front().at_ns, losses.back().at_ns);
+  if (all < many || 2 * rows < losses.size() || connections.size() < 2 || part * lasted > time_ns) return;
+  found.pattern = Pattern::outage;
+  found.outage_ns = lasted;
+  found.connections_hit = connections.size();
+}
+
+/// Losses that lie so close together in time that they are of one burst, on whatever connections; the shares
+/// of losses that are in bursts.
+double look_for_bursts(const std::vector<Lost>& losses, LossPattern& found) {
+  if (losses.empty()) return 0;
+  constexpr std::int64_t much_closer = 16;
+  const std::int64_t mean_ns =
+      span_ns(losses.front().at_ns, losses.back().at_ns) / static_cast<std::int64_t>(losses.size());
+  std::uint64_t all = 0;
+  std::uint64_t in_bursts = 0;
+  for (auto from = losses.begin(); from != losses.end();) {
+    std::uint64_t together = from->packets > from->row ? from->row : from->packets;
+    auto to = std::next(from);
+    for (; to != losses.end() && much_closer * (to->at_ns - std::prev(to)->at_ns) <= mean_ns; ++to)
+      together += to->row;
+    all += together;
+    if (together >= a_row) in_bursts += together;
+    found.most_at_once = std::max(found.most_at_once, together);
+    from = to;
+  }
+  return static_cast<double>(in_bursts) / static_cast<double>(all);
+}
+
+struct Slice {
+  std::uint64_t lost = 0;
+  std::uint64_t sent = 0;
+};
+
+/// The key that nearly all losses have in common though others send as well; end() if there is none. `times`:
+/// how often something was lost: what is lost at once is one chance.
+template <class Slices>
+typename Slices::const_iterator common_key(const Slices& slices, std::size_t times) {
+  Slice all;
+  auto most = slices.end();
+  for (auto each = slices.begin(); each != slices.end(); ++each) {
+    all.lost += each->second.lost;
+    all.sent += each->second.sent;
+    if (most == slices.end() || each->second.lost > most->second.lost) most = each;
+  }
+  if (slices.size() < 2 || all.lost == 0 || all.sent == 0) return slices.end();
+  const double share = static_cast<double>(most->second.sent) / static_cast<double>(all.sent);
+  const bool concentrated =
+      static_cast<double>(most->second.lost) >= nearly_all * static_cast<double>(all.lost);
+  return concentrated && std::pow(share, static_cast<double>(times)) <= by_chance ? most : slices.end();
+}
+
+std::uint64_t lost_of(const Events& sent, Whereabouts seen) {
+  switch (seen) {
+    case Whereabouts::upstream:
+      return sent.count(Event::lost_before_capture);
+    case Whereabouts::downstream:
+      return sent.count(Event::lost_after_capture);
+    case Whereabouts::between_points:
+      return sent.count(Event::lost_between_points);
+    default:
+      return 0;
+  }
+}
+
+/// Whether the losses are of one DSCP, or of one UDP source port, while others between the same hosts lose
+/// none.
+void look_for_share(const Snapshot& snapshot, const Trouble& trouble, LossPattern& found) {
+  std::map<std::uint8_t, Slice> classes;
+  std::map<std::uint16_t, Slice> paths;
+  for (const Connection& connection : snapshot.connections) {
+    for (unsigned side = 0; side < 2; ++side) {
+      if (!trouble.ways.contains({connection.ends[side].address, connection.ends[1 - side].address}))
+        continue;
+      const Flow* const flow = flow_of(snapshot, connection, side);
+      if (flow == nullptr) continue;
+      const std::uint64_t lost = lost_of(connection.sent[side], trouble.seen);
+      const auto add = [&](Slice& slice) {
+        slice.lost += lost;
+        slice.sent += connection.packets[side] + lost;
+      };
+      if (flow->dscp.distinct() == 1) add(classes[flow->dscp.sorted().front().key]);
+      if (flow->udp_sports.distinct() == 1) add(paths[flow->udp_sports.sorted().front().key]);
+    }
+  }
+  if (const auto of = common_key(classes, trouble.incidents.size()); of != classes.end()) {
+    found.pattern = Pattern::by_class;
+    found.common = of->first;
+    found.others = classes.size() - 1;
+  } else if (const auto on = common_key(paths, trouble.incidents.size()); on != paths.end()) {
+    found.pattern = Pattern::by_path;
+    found.common = on->first;
+    found.others = paths.size() - 1;
+  }
+}
+
 }  // namespace
 
-LossPattern pattern_of(const Trouble& trouble) {
+LossPattern pattern_of(const Snapshot& snapshot, const Trouble& trouble) {
   LossPattern found;
-  if (trouble.cause != RootCause::loss && trouble.cause != RootCause::corruption) return found;
+  if (!counts_packets(trouble.cause)) return found;
+  std::int64_t time_ns = 0;
+  for (const auto& [id, side] : trouble.sides) {
+    const Connection* const connection = connection_of(snapshot, id);
+    if (connection != nullptr && connection->first_time_ns != capture::no_time)
+      time_ns = std::max(time_ns, span_ns(connection->first_time_ns, connection->last_time_ns));
+  }
+  // Downstream of the capture point a NAK names one packet: neither rows nor bursts can be told there.
+  const std::vector<Lost> losses = losses_of(trouble);
+  look_for_outage(losses, time_ns, found);
+  if (found.pattern != Pattern::none) return found;
+  look_for_share(snapshot, trouble, found);
+  if (found.pattern != Pattern::none) return found;
   std::vector<std::int64_t> starts;
-  std::size_t rows = 0;
-  std::size_t counted = 0;
   for (const Incident* each : trouble.incidents) {
     if (each->start_ns != capture::no_time) starts.push_back(each->start_ns);
-    if (each->lost_row == 0) continue;
-    ++counted;
-    rows += each->lost_row >= a_row ? 1 : 0;
-    found.most_at_once = std::max<std::uint64_t>(found.most_at_once, each->lost_row);
   }
   std::sort(starts.begin(), starts.end());
   found.period_ns = period_of(starts);
+  const double in_bursts = look_for_bursts(losses, found);
   if (found.period_ns != 0) {
     found.pattern = Pattern::periodic;
-  } else if (2 * rows >= counted && rows != 0) {
-    // Downstream of the capture point a NAK names one packet: rows cannot be told there.
+  } else if (in_bursts >= 0.5 && found.most_at_once >= a_row) {
     found.pattern = Pattern::bursts;
-  } else if (counted >= enough) {
+  } else if (losses.size() >= enough) {
     found.pattern = Pattern::single;
   }
   return found;

@@ -3,19 +3,24 @@
 // leave behind.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+
 #include "analyze/diagnosis/troubles.hpp"
 
 namespace roce::analyze::diagnosis {
 
 struct LossPattern {
   Pattern pattern = Pattern::none;
-  std::uint64_t most_at_once = 0;   ///< packets, at least
+  std::uint64_t most_at_once = 0;   ///< packets in a row, where that shows
   std::int64_t period_ns = 0;       ///< Pattern::periodic
-  std::int64_t outage_ns = 0;       ///< Pattern::outage: its length, as far as packets show
+  std::int64_t outage_ns = 0;       ///< Pattern::outage: its length, at least
   std::size_t connections_hit = 0;  ///< Pattern::outage: at once
+  unsigned common = 0;              ///< Pattern::by_class: the DSCP; Pattern::by_path: the UDP source port
+  std::size_t others = 0;           ///< and how many others lose none
 };
 
 /// Pattern::none where the incidents are too few to tell.
-[[nodiscard]] LossPattern pattern_of(const Trouble& trouble);
+[[nodiscard]] LossPattern pattern_of(const Snapshot& snapshot, const Trouble& trouble);
 
 }  // namespace roce::analyze::diagnosis

@@ -137,7 +137,7 @@ void join_symptoms(Troubles& all) {
 /// From so many pairs of hosts on, a trouble is told once.
 constexpr std::size_t few_pairs = 3;
 /// The share of a trouble that is one host's for the rest not to matter.
-constexpr double nearly_all = 0.8;
+constexpr double most_of_one = 0.8;
 
 using Members = std::vector<Trouble>;
 
@@ -173,7 +173,7 @@ void join_pairs(Members members, Members& troubles) {
       weight += each.weight();
     }
     for (const auto& [host, of] : hosts) {
-      if (of.first < enough || static_cast<double>(of.second) < nearly_all * static_cast<double>(all))
+      if (of.first < enough || static_cast<double>(of.second) < most_of_one * static_cast<double>(all))
         continue;
       const auto own = part_with(members, host, end);
       keep(members.begin(), own);

@@ -180,19 +180,29 @@ std::string sentence_of(const Snapshot& snapshot, const Trouble& t, const Share&
   }
 }
 
-std::string pattern_words(const LossPattern& pattern, const Trouble& trouble) {
+std::string pattern_words(const LossPattern& pattern) {
   switch (pattern.pattern) {
     case Pattern::single:
       return pattern.most_at_once == 1
-                 ? "Single packets, never two in a row."
-                 : fmt::format("Single packets, at most {} in a row.", pattern.most_at_once);
+                 ? "Single packets."
+                 : fmt::format("Single packets, at most {} at once.", pattern.most_at_once);
     case Pattern::bursts:
-      return fmt::format("Up to {} packets in a row, as a full queue drops them.", pattern.most_at_once);
+      return fmt::format("In bursts of up to {} packets, as a full queue drops them.", pattern.most_at_once);
     case Pattern::periodic:
       return fmt::format("At even intervals of {}.", duration_text(pattern.period_ns));
     case Pattern::outage:
-      return fmt::format("Nothing got through for {} at least, on {}.", duration_text(pattern.outage_ns),
-                         plural(trouble.sides.size(), "connection", "connections"));
+      return fmt::format("All at once on {} connections, once: nothing got through for {} at least.",
+                         pattern.connections_hit, duration_text(pattern.outage_ns));
+    case Pattern::by_class:
+      return fmt::format(
+          "Only with DSCP {}: {} between the same hosts lose nothing.", pattern.common,
+          pattern.others == 1 ? std::string("another DSCP") : fmt::format("{} others", pattern.others));
+    case Pattern::by_path:
+      return fmt::format(
+          "Only with UDP source port {}: {} between the same hosts lose nothing, so it is one of several "
+          "paths.",
+          pattern.common,
+          pattern.others == 1 ? std::string("another one") : fmt::format("{} others", pattern.others));
     case Pattern::none:
     case Pattern::count_:
       break;
@@ -350,10 +360,10 @@ void put_in_words(const Snapshot& snapshot, const Trouble& trouble, const Share&
       diagnosis.subject = ends_text(*connection, side);
   }
   diagnosis.sentence = sentence_of(snapshot, trouble, share, w);
-  const LossPattern pattern = pattern_of(trouble);
+  const LossPattern pattern = pattern_of(snapshot, trouble);
   diagnosis.pattern = pattern.pattern;
-  for (std::string fact : {pattern_words(pattern, trouble), incidents_words(diagnosis),
-                           cost_words(diagnosis.cost), symptoms_words(trouble)}) {
+  for (std::string fact : {pattern_words(pattern), incidents_words(diagnosis), cost_words(diagnosis.cost),
+                           symptoms_words(trouble)}) {
     if (!fact.empty()) diagnosis.facts.push_back(std::move(fact));
   }
   leave_open(trouble, w, diagnosis);

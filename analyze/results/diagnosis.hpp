@@ -67,6 +67,8 @@ enum class Pattern : std::uint8_t {
   bursts,    ///< several in a row: a queue that was full
   periodic,  ///< at even intervals
   outage,    ///< everything for a while
+  by_class,  ///< of one DSCP only, while others lose none
+  by_path,   ///< of one UDP source port only
   count_
 };
 inline constexpr EnumNames<Pattern, static_cast<std::size_t>(Pattern::count_)> pattern_names(
@@ -74,7 +76,9 @@ inline constexpr EnumNames<Pattern, static_cast<std::size_t>(Pattern::count_)> p
      {Pattern::single, "single"},
      {Pattern::bursts, "bursts"},
      {Pattern::periodic, "periodic"},
-     {Pattern::outage, "outage"}});
+     {Pattern::outage, "outage"},
+     {Pattern::by_class, "by_class"},
+     {Pattern::by_path, "by_path"}});
 
 /// What it cost, over all connections.
 struct Cost {
