@@ -24,6 +24,7 @@ ROOMS = {
     # What many packets say.
     "analyze/base": "dissect capture/core",  # containers, statistics, text of numbers and addresses
     "analyze/record": "analyze/base",  # frame -> PacketRecord
+    "analyze/errors": "analyze/base",  # what applications and drivers logged
     "analyze/packet": "analyze/record",  # one packet with all that is known of it
     "analyze/cm": "analyze/record",
     "analyze/link": "analyze/record",  # PAUSE, PFC, LLDP
