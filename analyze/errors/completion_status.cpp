@@ -168,6 +168,22 @@ std::uint8_t status_of_mlx5_syndrome(std::uint8_t syndrome) noexcept {
   }
 }
 
+std::optional<std::uint8_t> status_of_mlx5_vendor(std::uint32_t vendor_error) noexcept {
+  switch (vendor_error) {
+    case 0x81:
+      return wc_retries_exceeded;
+    case 0x88:
+      return wc_remote_access;
+    case 0x8a:
+      return wc_remote_invalid_request;
+    case 0xf4:
+    case 0xf9:
+      return wc_flushed;
+    default:
+      return std::nullopt;
+  }
+}
+
 std::string_view mlx5_vendor_words(std::uint32_t vendor_error) noexcept {
   switch (vendor_error) {
     case 0x81:

@@ -43,5 +43,7 @@ enum CompletionStatus : std::uint8_t {
 [[nodiscard]] std::uint8_t status_of_mlx5_syndrome(std::uint8_t syndrome) noexcept;
 /// What is publicly known of a vendor error of mlx5; empty for most. NVIDIA documents none of them.
 [[nodiscard]] std::string_view mlx5_vendor_words(std::uint32_t vendor_error) noexcept;
+/// The status that logs have beside it; none where that is not known.
+[[nodiscard]] std::optional<std::uint8_t> status_of_mlx5_vendor(std::uint32_t vendor_error) noexcept;
 
 }  // namespace roce::analyze

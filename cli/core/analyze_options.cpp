@@ -230,7 +230,8 @@ std::optional<analyze::AnalysisOptions> analysis_options(const AnalyzeOptions& o
   return analysis;
 }
 
-Analyzed analyze_files(const AnalyzeOptions& options, std::vector<capture::PlacedOutput*> outputs) {
+Analyzed analyze_files(const AnalyzeOptions& options, std::vector<capture::PlacedOutput*> outputs,
+                       analyze::VerdictStore* verdicts_for_others) {
   const capture::ReadingLimits limits = options.reading.limits();
   std::optional<analyze::Filter> filter;
   if (!compile_filter(options, filter)) return {nullptr, nullptr, exit_usage};
@@ -256,7 +257,9 @@ Analyzed analyze_files(const AnalyzeOptions& options, std::vector<capture::Place
     return result;
   }
 
-  analyze::VerdictStore verdicts;
+  analyze::VerdictStore own_verdicts;
+  analyze::VerdictStore& verdicts = verdicts_for_others != nullptr ? *verdicts_for_others : own_verdicts;
+  if (verdicts_for_others != nullptr && twice) analysis.verdicts = verdicts_for_others;
   if (filter && filter->needs_analysis()) {
     if (!twice) {
       print_error(
@@ -300,6 +303,13 @@ Analyzed analyze_files(const AnalyzeOptions& options, std::vector<capture::Place
   }
   result.status = report_incompleteness(*result.snapshot);
   return result;
+}
+
+std::unique_ptr<capture::CaptureSource> read_again(const AnalyzeOptions& options,
+                                                   const analyze::Snapshot& snapshot) {
+  if (!can_read_twice(options.files)) return nullptr;
+  auto source = capture::open_files(expanded_files(options.files));
+  return source ? capture::reread(std::move(*source), snapshot.frames_read) : nullptr;
 }
 
 int status_with_findings(const Analyzed& result, const AnalyzeOptions& options) {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analyze/packet/verdict_store.hpp"
 #include "analyze/pipeline/analysis.hpp"
 #include "cli/core/confined_inputs.hpp"
 #include "cli/core/reading_options.hpp"
@@ -36,7 +37,8 @@ struct AnalyzeOptions {
 
   /// `to`: name of the option for the end of the time range.
   void add_to(CLI::App& command, const std::string& to_name = "--to");
-  /// All except FILE, --from, --to, -c, --max-time, --no-sandbox and --fail-on: the options that `capture` has too.
+  /// All except FILE, --from, --to, -c, --max-time, --no-sandbox and --fail-on: the options that `capture`
+  /// has too.
   void add_shared_to(CLI::App& command);
 };
 
@@ -57,9 +59,15 @@ struct Analyzed {
 [[nodiscard]] bool compile_filter(const AnalyzeOptions& options, std::optional<analyze::Filter>& filter);
 
 /// Opens the files, gives up all rights but to finish these outputs (ConfinedInputs), and analyses with a
-/// progress bar; prints errors to standard error. Once in a process.
+/// progress bar; prints errors to standard error. Once in a process. `verdicts` gets those of all packets,
+/// for a further reading by read_again(), if the files can be read twice.
 [[nodiscard]] Analyzed analyze_files(const AnalyzeOptions& options,
-                                     std::vector<capture::PlacedOutput*> outputs = {});
+                                     std::vector<capture::PlacedOutput*> outputs = {},
+                                     analyze::VerdictStore* verdicts = nullptr);
+/// The frames of the analysis once more; null if they cannot be read twice. Errors are those of the first
+/// reading.
+[[nodiscard]] std::unique_ptr<capture::CaptureSource> read_again(const AnalyzeOptions& options,
+                                                                 const analyze::Snapshot& snapshot);
 
 /// The exit status with --fail-on: exit_findings if a finding reaches that level. An input that was not read
 /// completely overrides it.

@@ -17,6 +17,7 @@ CAPTURE = os.path.join(SAMPLES, "01_rc_pingpong_s1.pcap")
 
 COMMANDS = (
     ["report"], ["report", "--json"], ["report", "--html"], ["flows"], ["connections"], ["incidents"], ["markings"], ["pauses"], ["dcbx"],
+    ["why", "--qp", "0x15"], ["why", "--log", "/dev/null"],
     ["packets"], ["packets", "-V"], ["packets", "-T", "json"], ["packets", "-w", "OUT.pcapng"],
     ["check", "--policy", "nvidia"], ["check", "--policy", "nvidia", "--junit", "OUT.xml"], ["policy", "learn"],
     ["export", "--to", "OUT.json"], ["export", "--to", "OUT.sqlite"], ["export", "--to", "OUT/"], ["compare"],

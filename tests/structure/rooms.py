@@ -40,6 +40,7 @@ ROOMS = {
     "analyze/filter": "analyze/episode analyze/policy",
     "analyze/show": "analyze/filter analyze/link",  # one packet as line, tree, JSON
     "analyze/report": "analyze/results analyze/findings analyze/packet",  # whole reports as JSON and HTML
+    "analyze/story": "analyze/report analyze/errors",  # one queue pair in order of time, and its logged errors
     "analyze/compare": "analyze/findings analyze/filter",
     "analyze/host": "analyze/policy analyze/results capture/host",
     "analyze/trace": "analyze/connection analyze/link",  # one connection packet by packet
@@ -48,6 +49,7 @@ ROOMS = {
     # The program. What it shows comes from analyze's results; it never includes the inside of following packets.
     "cli/core": "analyze/pipeline analyze/report capture/files capture/write capture/confine",
     "cli/report": "cli/core",
+    "cli/why": "cli/report analyze/story",
     "cli/check": "cli/report capture/write",
     "cli/packets": "cli/core analyze/show capture/write",
     "cli/compare": "cli/report analyze/compare",
@@ -55,7 +57,7 @@ ROOMS = {
     "cli/host": "cli/report analyze/host capture/devices capture/write",
     "cli/live": "cli/report",  # what watches a live capture
     "cli/capture": "cli/live capture/devices capture/write capture/confine",
-    "cli": "cli/check cli/packets cli/compare cli/export cli/host cli/capture",
+    "cli": "cli/check cli/why cli/packets cli/compare cli/export cli/host cli/capture",
 
     # The window.
     "gui/models": "analyze/pipeline analyze/report analyze/compare analyze/show analyze/host analyze/trace capture/devices"
