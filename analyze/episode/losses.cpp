@@ -72,7 +72,7 @@ void Losses::of_gaps() {
       --room;
     };
     for (std::int64_t psn = goes_home ? told.top : told.cursor; psn < shows.psn && room > 0; ++psn) {
-      if (reads_.within(psn) || stream_.comes_late(psn, i, told.pass)) continue;
+      if (reads_.within(psn) || stream_.comes_late(psn, i)) continue;
       const bool first = psn >= told.top;
       const std::ptrdiff_t next = stream_.next_of(psn, i);
       const std::int32_t confirmed = scene_.answers.confirmed_at(psn);
@@ -99,10 +99,12 @@ void Losses::of_gaps() {
   }
 }
 
-/// Whether it came twice at once, though nothing had asked for it again: without IDs one of the two may be
-/// the transmission that seems to be missing.
+/// Whether it came twice, though nothing had asked for it again: without IDs one of the two may be the
+/// transmission that seems to be missing.
 bool Losses::may_be_late(std::size_t i) const {
-  if (stream_.ids != Ids::nothing || i + 1 >= stream_.sent.size()) return false;
+  if (stream_.ids != Ids::nothing) return false;
+  if (stream_.has_copy(i)) return true;
+  if (i + 1 >= stream_.sent.size()) return false;
   const Sent& once = stream_.sent[i];
   const Sent& more = stream_.sent[i + 1];
   if (once.psn != more.psn || more.time_ns - once.time_ns >= shortest_timer_ns) return false;

@@ -113,7 +113,7 @@ void Requests::explain() {
   float home = -1;
   for (int times = 0; times < 2 && home != home_bits(scene_.facts.keeps); ++times) {
     home = home_bits(scene_.facts.keeps);
-    stream.tell(scene_.facts.first, scene_.facts.acked, home);
+    stream.tell({.home = home, .told_again = 6, .acked = scene_.facts.acked, .bottom = scene_.facts.first});
     rule_requests(stream, triggers);
     learn_keeping(stream);
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "analyze/episode/scratch.hpp"
 #include "analyze/episode/thresholds.hpp"
@@ -14,6 +15,10 @@ namespace roce::analyze::episode {
 using dissect::Operation;
 
 namespace {
+
+/// A requester that goes back has a reason: the answers that it was told by, a timer, or one that was not
+/// captured.
+constexpr float without_reason = 32;
 
 /// How much it takes for so many in a row to be missing.
 float missing_bits(std::int64_t count) noexcept {
@@ -245,24 +250,28 @@ Trigger Triggers::named_by(std::size_t i, std::int64_t from, std::int32_t began,
 
 void Triggers::offer_naks(const Moment& now, const Used& used, Trigger& best) const {
   // A NAK that comes twice makes a sender go back twice; so does an RNR NAK and the sequence NAK of what came
-  // behind it. Of what was sent again before the episode, what was sent before that is forgotten.
-  std::size_t times_sent = 0;
-  constexpr std::size_t looked_back = 8;
-  for (std::int32_t k = now.sent.previous; k >= 0 && times_sent < looked_back; ++times_sent) {
-    const Sent& each = stream_.sent[static_cast<std::size_t>(k)];
-    const Note& note = stream_.note_of(each);
-    if (each.previous < 0 && note.before && note.cause != Cause::none) ++times_sent;
-    k = each.previous;
-  }
-  std::size_t twins = 0;
+  // behind it. Where none was captured before the first of them, one since may only be late: the story tells.
+  bool any = false;             // that asked for just this
+  bool first = true;            // and none was captured before it
+  std::ptrdiff_t answered = 0;  // so often it was sent since the first
+  std::ptrdiff_t twins = 0;
+  constexpr std::ptrdiff_t looked_back = 8;
   constexpr std::int64_t behind = 1024, ahead = 4096;
   constexpr float used_up = 6;
   for (const Asked& asked : scene_.answers.asked_before(now.at)) {
     if (asked.psn > now.sent.psn + ahead || asked.psn < now.sent.psn - behind) continue;
+    if (asked.psn == now.sent.psn && !std::exchange(any, true)) {
+      std::int32_t k = now.sent.previous;
+      for (; k >= 0 && stream_.by_then[static_cast<std::size_t>(k)] > asked.note && answered < looked_back;
+           ++answered)
+        k = stream_.sent[static_cast<std::size_t>(k)].previous;
+      first = k < 0;
+      if (first) --answered;
+    }
     const bool sent_since = asked.psn == now.sent.psn && now.before > asked.note;
-    const bool twin = sent_since && ++twins >= times_sent;
+    const bool twin = sent_since && ++twins > answered;
     Trigger one;
-    offer_asked(now, asked, twin, one);
+    twin&& first ? offer_nak(now, asked, one) : offer_asked(now, asked, twin, one);
     if (used.contains(asked.note)) one.bits += used_up;
     if (one.bits < best.bits) best = one;
   }
@@ -317,7 +326,8 @@ void Triggers::offer_timer(const Moment& now, Trigger& best) const {
     const bool went_back =
         stream_.ids == Ids::order && now.index > 0 && !no_timer && stream_.sent[now.index - 1].end > sent.psn;
     if (went_back && !nobody_knows) offer_from(5);
-    offer(nobody_knows ? Rule::not_captured : rule, oldest ? 9.0F : 15.0F);
+    const float none = no_timer && !nobody_knows ? without_reason : 15.0F;
+    offer(nobody_knows ? Rule::not_captured : rule, oldest ? 9.0F : none);
   }
 }
 
@@ -325,6 +335,7 @@ Trigger Triggers::of(std::size_t i, const Used& used) const {
   const Moment now = moment_of(i);
   Trigger best;
   offer_naks(now, used, best);
+  if (best.note < 0) best.bits = without_reason + 1;
   const auto offer = [&](Rule rule, float bits) {
     if (bits < best.bits) best = {rule, bits, -1};
   };
