@@ -171,6 +171,8 @@ struct Requester {
   bool rnr_exhausted = false;
   bool refused_fatally = false;  ///< a NAK that ends the connection
   bool credits_used = false;     ///< the responder grants credits (AETH code below 31)
+  /// It went back, but not to its first requests: these were confirmed, whether that was captured or not.
+  bool went_back_later = false;
 
   std::uint64_t requests_left_out = 0;  ///< rejected by the filter
   std::uint64_t acks_left_out = 0;

@@ -90,6 +90,7 @@ std::shared_ptr<Snapshot> conclude(AnalysisState&& followed, SourceFacts&& facts
   snapshot->incidents_dropped = result.incidents_dropped;
   snapshot->incidents_in_progress = result.incidents_in_progress;
   snapshot->series = std::move(result.series);
+  snapshot->gaps = std::move(result.gaps);
   followed.links.publish(*snapshot, totals);
   snapshot->markings = MarkingMatrix::of(snapshot->flows);
   snapshot->congestion = std::move(result.congestion);
@@ -110,6 +111,7 @@ std::shared_ptr<Snapshot> conclude(AnalysisState&& followed, SourceFacts&& facts
       snapshot->violations.push_back(std::move(violation));
     }
   }
+  snapshot->completeness = completeness_of(*snapshot);
   find_all(*snapshot);
   diagnose(*snapshot);
   return snapshot;

@@ -28,6 +28,20 @@ void check_header(const capture::Frame& frame, dissect::HeaderId network, std::s
   packet.more = static_cast<std::uint8_t>(packet.more | PacketRecord::bad_header);
 }
 
+/// What the stamps say of their clock. Each of several capture points has its own.
+void look_at_stamps(Batch& batch) {
+  constexpr std::int64_t step_ns = 1'000'000'000;
+  std::int64_t before = batch.frames_before != 0 ? batch.previous_time_ns : capture::no_time;
+  std::uint64_t equal = 0, back = 0;
+  for (const capture::Frame& frame : batch.read.frames) {
+    equal += frame.time_ns == before && before != capture::no_time ? 1 : 0;
+    back += before > frame.time_ns && frame.time_ns > 0 && before - frame.time_ns > step_ns ? 1 : 0;
+    before = frame.time_ns;
+  }
+  batch.totals.equal_stamps = equal;
+  batch.totals.stepped_back = batch.several_points ? 0 : back;
+}
+
 }  // namespace
 
 DissectStage::DissectStage(const AnalysisOptions& options, const capture::CaptureSource& source,
@@ -48,6 +62,7 @@ void DissectStage::work(Batch& batch) const {
   batch.records.clear();
   batch.controls.clear();
   batch.totals = Totals{};
+  look_at_stamps(batch);
   if (options_.filter != nullptr) batch.comments = capture::BatchComments(batch.read);
   const bool images = images_wanted_ && !batch.interleaved;
   for (std::size_t i = 0; i < frames.size(); ++i) {

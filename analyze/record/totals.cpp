@@ -171,6 +171,8 @@ void Totals::merge(const Totals& other) {
   packets += other.packets;
   bytes += other.bytes;
   captured_bytes += other.captured_bytes;
+  equal_stamps += other.equal_stamps;
+  stepped_back += other.stepped_back;
   roce_packets += other.roce_packets;
   roce_bytes += other.roce_bytes;
   add(by_transport, other.by_transport);

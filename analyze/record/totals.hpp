@@ -46,6 +46,8 @@ struct Totals {
   bool any_time = false;
   std::int64_t first_time_ns = 0;
   std::int64_t last_time_ns = 0;
+  std::uint64_t equal_stamps = 0;  ///< frames with the timestamp of the one before, selected or not
+  std::uint64_t stepped_back = 0;  ///< more than a second before the one before, at one capture point
 
   std::uint64_t roce_packets = 0;
   std::uint64_t roce_bytes = 0;

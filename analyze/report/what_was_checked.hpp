@@ -11,4 +11,7 @@ namespace roce::analyze {
 /// connections, ICRCs of 125 packets"; empty if that is nothing.
 [[nodiscard]] std::string what_was_checked(const Snapshot& snapshot);
 
+/// What they could not: "losses, retransmissions and answers in 1 connection"; empty if that is nothing.
+[[nodiscard]] std::string what_was_not_checked(const Snapshot& snapshot);
+
 }  // namespace roce::analyze

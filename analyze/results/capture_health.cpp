@@ -25,6 +25,7 @@ CaptureHealth capture_health(const Snapshot& s) {
   CaptureHealth assessment;
   assessment.anything = s.totals.roce_packets != 0 || !s.findings.empty();
   assessment.whole = s.complete();
+  assessment.judged = !s.completeness.limited();
   // The list begins with the most severe.
   if (!s.findings.empty()) assessment.worst = s.findings.front().severity;
   return assessment;

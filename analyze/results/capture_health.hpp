@@ -16,17 +16,19 @@ namespace roce::analyze {
 struct CaptureHealth {
   bool anything = false;          ///< there was something to judge: a RoCE packet or a finding
   bool whole = true;              ///< Snapshot::complete()
+  bool judged = true;             ///< the capture bears all verdicts: Completeness::limited()
   std::optional<Severity> worst;  ///< of the findings
 
   [[nodiscard]] bool serious() const noexcept { return worst && *worst >= Severity::warning; }
-  [[nodiscard]] bool good() const noexcept { return anything && whole && !serious(); }
+  [[nodiscard]] bool good() const noexcept { return anything && whole && judged && !serious(); }
   /// The severity to show it with if it is not good.
   [[nodiscard]] Severity level() const noexcept {
-    return std::max(worst.value_or(Severity::info), whole ? Severity::info : Severity::notice);
+    return std::max(worst.value_or(Severity::info), whole && judged ? Severity::info : Severity::notice);
   }
   /// To append to a reassuring sentence: what it does not cover. Empty if there is nothing to add.
   [[nodiscard]] std::string_view but() const noexcept {
-    return whole || serious() ? std::string_view{} : ", but not all of the capture could be judged";
+    return (whole && judged) || serious() ? std::string_view{}
+                                          : ", but not all of the capture could be judged";
   }
   /// The sentence if there is nothing to judge; `none`: "no RoCE packets".
   [[nodiscard]] std::string nothing(std::string none) const {

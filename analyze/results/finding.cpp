@@ -18,6 +18,14 @@ std::string_view severity_name(Severity severity) noexcept {
   return names[severity];
 }
 
+bool FindingSink::judges() const noexcept {
+  return completeness_ == nullptr || rule_ == nullptr || completeness_->bears(rule_->needs);
+}
+
+bool FindingSink::judges(const Connection& connection) const noexcept {
+  return completeness_ == nullptr || rule_ == nullptr || completeness_->bears(rule_->needs, connection);
+}
+
 void FindingSink::add(Finding finding) {
   std::erase(finding.packets, 0U);
   std::sort(finding.packets.begin(), finding.packets.end());
@@ -47,10 +55,10 @@ const FindingRule* find_rule(std::string_view id) noexcept {
 }
 
 void find_all(Snapshot& snapshot) {
-  FindingSink sink;
+  FindingSink sink(snapshot.completeness);
   for (const FindingRule& rule : finding_rules()) {
     sink.begin(rule);
-    rule.find(snapshot, sink);
+    if (sink.judges()) rule.find(snapshot, sink);
   }
   snapshot.findings = sink.take_sorted();
   snapshot.findings_dropped = sink.dropped();

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analyze/results/completeness.hpp"
 #include "dissect/types.hpp"
 
 namespace roce::analyze {
@@ -43,15 +44,23 @@ class FindingSink {
  public:
   static constexpr std::size_t limit = 10'000;
 
+  FindingSink() = default;
+  /// Of that capture, which must outlive this: what it cannot bear is not found.
+  explicit FindingSink(const Completeness& completeness) noexcept : completeness_(&completeness) {}
+
   /// Findings added from now on belong to this rule, which must outlive them.
   void begin(const FindingRule& rule) noexcept { rule_ = &rule; }
   /// Empty id and title become the rule's; packets are sorted, 0 and duplicates removed. A finding without
   /// packets is discarded.
   void add(Finding finding);
+  /// Whether the capture bears what the rule says, of all connections or of one.
+  [[nodiscard]] bool judges() const noexcept;
+  [[nodiscard]] bool judges(const Connection& connection) const noexcept;
   [[nodiscard]] std::uint64_t dropped() const noexcept { return dropped_; }
   [[nodiscard]] std::vector<Finding> take_sorted();  ///< most severe first, then by first packet, then id
 
  private:
+  const Completeness* completeness_ = nullptr;  ///< null: it bears everything
   const FindingRule* rule_ = nullptr;
   std::vector<Finding> findings_;
   std::uint64_t dropped_ = 0;
@@ -63,6 +72,7 @@ struct FindingRule {
   Severity severity = Severity::warning;  ///< the worst it may report
   std::string_view title;
   void (*find)(const Snapshot& snapshot, FindingSink& sink);
+  Needs needs = {};  ///< of the capture; of a connection where it says something of one
 };
 
 /// All rules, in the order of the documentation.

@@ -12,6 +12,7 @@
 #include "analyze/connection/clock_offset.hpp"
 #include "analyze/connection/congestion.hpp"
 #include "analyze/connection/connection.hpp"
+#include "analyze/connection/coverage.hpp"
 #include "analyze/connection/incident.hpp"
 #include "analyze/flow/flow.hpp"
 #include "analyze/flow/flow_at_point.hpp"
@@ -22,6 +23,7 @@
 #include "analyze/policy/violations.hpp"
 #include "analyze/record/diagnostics.hpp"
 #include "analyze/record/totals.hpp"
+#include "analyze/results/completeness.hpp"
 #include "analyze/results/diagnosis.hpp"
 #include "analyze/results/finding.hpp"
 #include "capture/core/source.hpp"
@@ -64,6 +66,8 @@ struct Snapshot {
   PriorityMap priorities;                   ///< priorities of packets
   MarkingMatrix markings;                   ///< of the listed flows
   Congestion congestion;
+  CaptureGaps gaps;                             ///< what the capture does not have: for `completeness`
+  Completeness completeness;                    ///< what the capture can bear
   std::shared_ptr<const MarkingPolicy> policy;  ///< packets were validated against it; null: none
   std::vector<RuleViolation> violations;        ///< violations of its rules
   std::vector<Finding> findings;                ///< most severe first

@@ -13,6 +13,7 @@
 #include "analyze/cm/cm_exchange.hpp"
 #include "analyze/connection/clock_offset.hpp"
 #include "analyze/connection/connection.hpp"
+#include "analyze/connection/coverage.hpp"
 #include "analyze/connection/incident.hpp"
 #include "analyze/flow/flow_table.hpp"
 #include "analyze/packet/verdict.hpp"
@@ -95,6 +96,7 @@ class Tracker {
     std::vector<Flow> flows;              ///< by id, those with counted packets
     std::vector<Connection> connections;  ///< by id, those with a listed flow
     Series series;
+    CaptureGaps gaps;                 ///< what the capture does not have
     Congestion congestion;            ///< without the sums over flows, see sum_up()
     std::vector<ClockOffset> clocks;  ///< of pairs of capture points with common packets
     Departed departed;

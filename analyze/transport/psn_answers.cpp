@@ -25,9 +25,11 @@ void PsnSpace::answer(Step& s) {
   note_order(s);
   if (s.ruling.what == Ruling::What::copy) {
     answer_facts_.count_doubled();
+    note_copy(r, answers_.find(place(r.psn)));
     return;
   }
   const std::int64_t psn = place(r.psn);
+  before_ = {last_packet_, last_packet_ns_};
   last_packet_ns_ = r.time_ns;
   last_packet_ = s.number;
   if (s.ruling.what != Ruling::What::late) answer_facts_.learn(r);
@@ -75,7 +77,7 @@ void PsnSpace::pass_over(Step& s, std::int64_t psn) {
   for (; awaits() && first_awaited().end <= psn && !first_awaited().open_end; ++awaited_head_) {
     const Awaited& one = first_awaited();
     missing += one.end - one.next;
-    response_gaps_.add({one.next, one.end, s.r.time_ns, s.number});
+    response_gaps_.add(gap_before(s, one.next, one.end, answers_));
     resp_.answered = std::max(resp_.answered, one.end);
   }
   note_gap(s, missing);
@@ -83,7 +85,7 @@ void PsnSpace::pass_over(Step& s, std::int64_t psn) {
 
 void PsnSpace::miss_answers(Step& s, std::int64_t from, std::int64_t to) {
   note_gap(s, to - from);
-  response_gaps_.add({from, to, s.r.time_ns, s.number});
+  response_gaps_.add(gap_before(s, from, to, answers_));
 }
 
 /// An answer with a PSN of its own takes its place among those that are awaited.
@@ -125,6 +127,7 @@ void PsnSpace::response(Step& s, std::int64_t psn) {
   point_at_request(s, psn);
   resp_.last_ns = r.time_ns;
   answer_facts_.data = true;
+  note_response_coverage(s, psn);
   if (resp_.answered < 0) resp_.answered = psn;
   const bool is_new = !again || psn >= resp_.answered || response_gaps_.find(psn) != nullptr;
   if (is_new && s.counts) {
@@ -245,7 +248,8 @@ void PsnSpace::beyond_sent(Step& s, std::int64_t psn) {
       s.verdict.set(Verdict::ack_unseen);
       happened(s, s.side, Event::ack_unseen);
     }
-    gaps_.add({req_.next, psn + 1, s.r.time_ns, s.number});
+    note_break(s, psn + 1 - req_.next, nullptr);
+    gaps_.add(gap_before(s, req_.next, psn + 1, sent_));
     messages_.break_off();
   }
   // Else it lies inside a READ whose length is not known.
@@ -266,7 +270,10 @@ void PsnSpace::progress(Step& s, std::int64_t acked) {
   // That all before the capture had been confirmed was taken for granted.
   resp_.acked = resp_.acked_known ? std::max(resp_.acked, acked) : acked;
   resp_.acked_known = true;
-  if (!gaps_.empty()) gaps_.fill(INT64_MIN / 2, resp_.acked - INT64_MIN / 2);
+  if (!gaps_.empty()) {
+    gaps_.for_each([&](const PsnGap& gap) { note_unseen(gap, resp_.acked, true, s.shared); });
+    gaps_.fill(INT64_MIN / 2, resp_.acked - INT64_MIN / 2);
+  }
   chains_.answered(resp_.acked, s.r.time_ns, s.counts, s.connection.requester[side_].trouble);
   if (rnr_in_a_row_ != 0 && resp_.acked > rnr_.psn) {
     rnr_open_ = false;

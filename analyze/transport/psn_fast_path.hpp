@@ -92,6 +92,7 @@ inline bool PsnSpace::next_request(const PacketBrief& r, std::uint64_t number, c
     return false;
 
   ++req_.packets;
+  ++req_.firsts;
   note_idle(r);
   req_.new_since_pass = true;
   request_facts_.learn(r);

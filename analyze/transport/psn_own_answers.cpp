@@ -19,6 +19,7 @@ bool PsnSpace::next_own_request(const PacketBrief& r, std::uint64_t number, cons
   if (count == 0) return false;
 
   ++req_.packets;
+  if (carries_psn(info)) ++req_.firsts;
   note_idle(r);
   req_.new_since_pass = true;
   request_facts_.learn(r);
@@ -71,7 +72,7 @@ bool PsnSpace::next_own_answer(const PacketBrief& r, std::uint64_t number, const
       response ? responses_needed_from(psn, shared.budget) : answers_needed_from(psn, shared.budget);
   see(answers_.slot_for(psn, kept, shared.budget), r, number, psn);
   if (psn >= resp_.acked) ++resp_.fitting;
-  if (!response) ++resp_.acks;
+  ++(response ? resp_.firsts : resp_.acks);
   req_.new_bytes += response ? r.payload : 0;
   if (counts && rose(msn, resp_.msn)) resp_.msn = msn;
   if (psn == op->last) messages_.complete(r, true, *op, true);

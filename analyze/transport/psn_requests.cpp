@@ -50,10 +50,12 @@ void PsnSpace::request(Step& s) {
   const Ruling& ruling = s.ruling;
   if (r.has(PacketRecord::left_out)) ++requests_left_out_;
   note_order(s);
+  before_ = {last_packet_, last_packet_ns_};
   if (!req_.seen) begin(r);
   const std::int64_t psn = place(r.psn);
   if (ruling.what == Ruling::What::copy) {
     request_facts_.count_doubled();
+    note_copy(r, sent_.find(psn));
     if (!ruling.by_network) return;  // nobody sent it
   }
   if (s.counts) ++req_.packets;
@@ -63,6 +65,8 @@ void PsnSpace::request(Step& s) {
   if (psn >= req_.next && close_open_read(s, psn)) messages_.believe(right_behind);
   const bool read = s.info.operation == Operation::read_request;
   const std::int64_t count = read ? read_packets(r, s.connection) : 1;
+  const bool sent_first = ruling.what == Ruling::What::first || ruling.what == Ruling::What::late;
+  if (sent_first && carries_psn(s.info)) ++req_.firsts;
   switch (ruling.what) {
     case Ruling::What::first:
       if (psn >= req_.next) {
@@ -113,7 +117,9 @@ void PsnSpace::accept(Step& s, std::int64_t psn, std::int64_t count) {
     messages_.check_order(s);
   } else {
     note_gap(s, psn - req_.next);
-    gaps_.add({req_.next, psn, s.r.time_ns, s.number});
+    // Where there are READs, their responses have some of these PSNs.
+    note_break(s, psn - req_.next, first_answer_ < 0 ? sent_.find(req_.next - 1) : nullptr);
+    gaps_.add(gap_before(s, req_.next, psn, sent_));
     if (s.info.service == dissect::Service::uc && messages_.destroyed_by_gap(s.info))
       happened(s, side_, Event::uc_message_lost);
     messages_.lose_track();
@@ -136,6 +142,7 @@ void PsnSpace::fill_in(Step& s, std::int64_t psn, std::int64_t count) {
   }
   const Seen* known = sent_.find(psn);
   gaps_.fill(psn, std::max<std::int64_t>(count, 1));
+  seen_after_all(psn, s.shared);
   request_facts_.count_single();
   if (known == nullptr) {
     note_sent(s, psn).late = s.ruling.what == Ruling::What::late ? 1 : 0;
@@ -149,6 +156,10 @@ void PsnSpace::fill_in(Step& s, std::int64_t psn, std::int64_t count) {
 void PsnSpace::repeat(Step& s, std::int64_t psn, std::int64_t count) {
   const Seen* const seen = sent_.find(psn);
   const bool missing = gaps_.find(psn) != nullptr;
+  if (carries_psn(s.info)) {
+    ++coverage_.repeats;
+    if (missing) ++coverage_.refilled;
+  }
   if (s.ruling.begins_pass) {
     begin_pass(s, psn, seen);
   } else if (psn > req_.cursor) {
@@ -213,6 +224,8 @@ void PsnSpace::begin_pass(Step& s, std::int64_t psn, const Seen* seen) {
     const std::int64_t news = std::min(took, longest_ns);
     if (news > 0) reaction_ns_ = reaction_ns_ == 0 ? news : reaction_ns_ + (news - reaction_ns_) / 8;
   }
+  constexpr std::int64_t beyond = 8;
+  if (psn - req_.first >= beyond) went_back_later_ = true;
   follow_chain(s, psn, seen);
   pass_.start = psn;
   pass_.acked = resp_.acked;

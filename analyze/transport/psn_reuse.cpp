@@ -53,6 +53,12 @@ void PsnSpace::absorb_answers(const PsnSpace& other) noexcept {
   acks_left_out_ += other.acks_left_out_;
   req_.new_bytes += other.req_.new_bytes;
   resp_.fitting += other.resp_.fitting;
+  resp_.firsts += other.resp_.firsts;
+  coverage_.repeats += other.coverage_.repeats;
+  coverage_.refilled += other.coverage_.refilled;
+  coverage_.breaks += other.coverage_.breaks;
+  coverage_.copies += other.coverage_.copies;
+  coverage_.copies_elsewhere += other.coverage_.copies_elsewhere;
   unfitting_ += other.unfitting_;
   resp_.seen = true;
   resp_.msn = other.resp_.msn;

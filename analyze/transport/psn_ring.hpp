@@ -127,7 +127,12 @@ struct PsnGap {
   std::int64_t from = 0;
   std::int64_t to = 0;  ///< one behind the last
   std::int64_t time_ns = 0;
-  std::uint64_t frame = 0;  ///< the packet that showed it
+  std::uint64_t frame = 0;   ///< the packet that showed it
+  std::uint64_t before = 0;  ///< the last one of its kind before; 0: not known
+  std::int64_t before_ns = capture::no_time;
+  std::uint32_t row = no_row;  ///< of CaptureGaps, once nothing of it is expected any more
+
+  static constexpr std::uint32_t no_row = 0xffffffff;
 };
 
 /// A few gaps, in the order in which they showed. Bounded: the oldest go first.

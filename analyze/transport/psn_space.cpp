@@ -33,12 +33,17 @@ void PsnSpace::finish_gaps(Connection& connection, Flow* flow, Flow* back, Track
   };
   // What UC did not deliver is gone; nobody says whether it was lost or missed by the capture.
   if (connection.service == dissect::Service::uc)
-    gaps_.for_each([&](const PsnGap& gap) { lose(gap, side_, Lost::before_capture, flow); });
+    gaps_.for_each([&](const PsnGap& gap) {
+      lose(gap, side_, Lost::before_capture, flow);
+      note_unseen(gap, gap.to, false, shared);
+    });
   // A READ cannot complete with a response missing, so a requester that went on, for longer than it would
   // take to ask again, had it.
   response_gaps_.for_each([&](const PsnGap& gap) {
-    constexpr std::int64_t went_on = 64;
-    if (req_.next - gap.to < went_on || req_.last_ns <= gap.time_ns) return;
+    constexpr std::int64_t went_on = 64, went_on_a_little = 8;
+    if (req_.next - gap.to < went_on_a_little || req_.last_ns <= gap.time_ns) return;
+    note_unseen(gap, gap.to, true, shared);
+    if (req_.next - gap.to < went_on) return;
     if (gap.time_ns != capture::no_time && !long_since(gap.time_ns, req_.last_ns, 1)) return;
     lose(gap, side_ ^ 1U, Lost::by_capture, back);
   });
@@ -58,6 +63,9 @@ bool PsnSpace::rnr_gave_up(const Connection& connection, const TrackerShared& sh
 void PsnSpace::finish(Connection& connection, Flow* flow, Flow* back, TrackerShared& shared) {
   Requester& requester = connection.requester[side_];
   requester.seen = req_.seen || resp_.seen;
+  requester.went_back_later = went_back_later_;
+  const bool unacknowledged = connection.service == dissect::Service::uc;
+  (unacknowledged ? shared.gaps.unacknowledged : shared.gaps.acknowledged).add(coverage());
   requester.first_psn = static_cast<std::uint32_t>(req_.first) & serial_mask;
   requester.next_psn = static_cast<std::uint32_t>(req_.next) & serial_mask;
   requester.requests = req_.packets;

@@ -32,6 +32,7 @@ struct RequesterModel {
   std::int64_t first = 0;   ///< the lowest request
   std::int64_t last_ns = 0;
   std::uint64_t packets = 0;
+  std::uint64_t firsts = 0;  ///< that carry a PSN of their own, sent for the first time
   std::uint64_t new_bytes = 0;
   std::uint32_t in_flight_max = 0;
   bool seen = false;
@@ -48,6 +49,7 @@ struct ResponderModel {
   std::int64_t fast_ns = 0;  ///< how long the fastest took; 0 = none yet
   std::uint64_t acks = 0;
   std::uint64_t fitting = 0;  ///< answers to what is outstanding
+  std::uint64_t firsts = 0;   ///< responses to READs, sent for the first time
   std::uint32_t msn = 0;
   bool seen = false;
   bool acked_known = false;
@@ -277,6 +279,15 @@ class alignas(64) PsnSpace {
   [[nodiscard]] const Awaited& first_awaited() const noexcept { return awaited_[awaited_head_]; }
 
   void finish_gaps(Connection& connection, Flow* flow, Flow* back, TrackerShared& shared);
+
+  // psn_coverage.cpp: how much of it the capture shows.
+  void note_break(const Step& s, std::int64_t missing, const Seen* last);
+  void note_copy(const PacketRecord& r, const Seen* seen) noexcept;
+  void note_response_coverage(const Step& s, std::int64_t psn);
+  [[nodiscard]] PsnGap gap_before(const Step& s, std::int64_t from, std::int64_t to, PsnRing& ring) noexcept;
+  void note_unseen(const PsnGap& gap, std::int64_t below, bool delivered, TrackerShared& shared);
+  void seen_after_all(std::int64_t psn, TrackerShared& shared);
+  [[nodiscard]] Coverage coverage() const noexcept;
   [[nodiscard]] bool rnr_gave_up(const Connection& connection, const TrackerShared& shared) const noexcept;
 
   static constexpr std::size_t awaited_at_most = 512;
@@ -315,6 +326,15 @@ class alignas(64) PsnSpace {
   std::uint16_t pmtu_at_least_ = every_pmtu;  ///< one packet was that large
   std::uint16_t pmtu_guess_ = 0;   ///< what the last READ that ended where the next request began suggests
   std::uint16_t pmtu_taught_ = 0;  ///< what two of them made the connection's
+  Coverage coverage_;
+  PsnGap last_gap_;
+  PsnGaps unseen_;
+  struct {
+    std::uint64_t frame = 0;
+    std::int64_t time_ns = 0;
+  } before_;  ///< the packet before the one that is looked at
+  bool went_back_later_ = false;
+  std::int64_t first_answer_ = -1;  ///< with a PSN of its own
   PassModel pass_;
   LastNak nak_;
   LastNak rnr_;

@@ -7,6 +7,7 @@
 
 #include "analyze/base/series.hpp"
 #include "analyze/connection/connection.hpp"
+#include "analyze/connection/coverage.hpp"
 #include "analyze/episode/note.hpp"
 #include "analyze/flow/flow_table.hpp"
 #include "analyze/packet/verdict.hpp"
@@ -23,6 +24,7 @@ struct TrackerShared {
   VerdictStore* verdicts = nullptr;
   RingBudget budget;
   Series series;
+  CaptureGaps gaps;
   bool any_time = false;
   std::int64_t last_time_ns = 0;  ///< of the capture so far
 };
@@ -56,6 +58,14 @@ struct Step {
 };
 
 using episode::answered_on_its_own;
+
+/// Whether a request carries its PSN alone: those that are answered by READ responses share theirs with
+/// these.
+[[nodiscard]] constexpr bool carries_psn(const dissect::OpcodeInfo& info) noexcept {
+  using dissect::Operation;
+  return info.operation != Operation::read_request && info.operation != Operation::flush &&
+         info.operation != Operation::atomic_write;
+}
 
 /// Less than retry timers take.
 inline constexpr std::int64_t silence_ns = 1'000'000;

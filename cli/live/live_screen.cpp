@@ -199,7 +199,7 @@ std::string verdict_line(const Snapshot& s) {
   const analyze::CaptureHealth assessment = analyze::capture_health(s);
   if (!assessment.anything) return "no RoCE packets yet";
   std::string text = analyze::severities_text(analyze::severity_counts(s.findings));
-  if (text.empty()) text = "nothing wrong found";
+  if (text.empty()) text = assessment.judged ? "nothing wrong found" : "no findings";
   text += " in " + plural(s.totals.roce_packets, "RoCE packet", "RoCE packets");
   return text.append(assessment.but());
 }

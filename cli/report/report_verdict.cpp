@@ -128,16 +128,22 @@ void write_verdict(Page& page, const Snapshot& s) {
     page.section("INCOMPLETE", "1;33");
     page.line(missing);
   }
+  if (const std::string limits = analyze::capture_limits_text(s); !limits.empty()) {
+    page.section("LIMITED", "1;33");
+    page.line(limits);
+  }
   write_diagnoses(page, s);
   page.section("Verdict", assessment.good() ? "1;32" : "1");
   if (!assessment.anything) return page.line(assessment.nothing("no RoCE packets"));
   if (s.findings.empty()) {
     const std::string checked = analyze::what_was_checked(s);
-    page.line(fmt::format("nothing wrong found {}{}{}", where_text(s),
-                          checked.empty() ? "" : ". Checked: ", checked));
+    const std::string unchecked = analyze::what_was_not_checked(s);
+    page.line(fmt::format("{} {}{}{}{}{}", assessment.judged ? "nothing wrong found" : "no findings",
+                          where_text(s), checked.empty() ? "" : ". Checked: ", checked,
+                          unchecked.empty() ? "" : ". Not judged: ", unchecked));
     return;
   }
-  page.line(fmt::format("{}{} {}{}", assessment.serious() ? "" : "nothing serious: ",
+  page.line(fmt::format("{}{} {}{}", assessment.serious() || !assessment.judged ? "" : "nothing serious: ",
                         analyze::severities_text(analyze::severity_counts(s.findings)), where_text(s),
                         page.style().findings || s.diagnoses.empty() ? "" : " (in full: report --findings)"));
   if (const std::string noted = noted_text(s); !noted.empty()) page.line("noted: " + noted);

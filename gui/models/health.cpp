@@ -190,7 +190,7 @@ Health health_of(const Snapshot& s) {
   const QString so_far = s.final ? QString() : HealthWords::tr(" so far");
   Health health;
   health.shown = assessment.anything || !assessment.whole;
-  if (assessment.worst || !assessment.whole) health.sign = assessment.level();
+  if (assessment.worst || !assessment.whole || !assessment.judged) health.sign = assessment.level();
   if (!assessment.anything) {
     const QString none =
         (s.totals.packets == 0 ? HealthWords::tr("No packets") : HealthWords::tr("No RoCE packets")) + so_far;
@@ -209,9 +209,11 @@ Health health_of(const Snapshot& s) {
                              ? HealthWords::tr("in 1 RoCE packet")
                              : HealthWords::tr("in %1 RoCE packets").arg(number(s.totals.roce_packets))) +
                         so_far;
-  health.line = parts.isEmpty()        ? HealthWords::tr("Nothing wrong found %1").arg(where)
-                : assessment.serious() ? QStringLiteral("%1 %2").arg(found, where)
-                                       : HealthWords::tr("Nothing serious: %1 %2").arg(found, where);
+  health.line = parts.isEmpty() && !assessment.judged ? HealthWords::tr("No findings %1").arg(where)
+                : parts.isEmpty()                     ? HealthWords::tr("Nothing wrong found %1").arg(where)
+                : assessment.serious() || !assessment.judged
+                    ? QStringLiteral("%1 %2").arg(found, where)
+                    : HealthWords::tr("Nothing serious: %1 %2").arg(found, where);
   if (!assessment.but().empty())
     health.line = HealthWords::tr("%1, but not all of the capture could be judged").arg(health.line);
   return health;

@@ -6,40 +6,12 @@
 #include "analyze/results/unpaired_connections.hpp"
 
 namespace roce::analyze {
-namespace {
-
-/// Services without acknowledgements have no other direction that could be missing.
-bool acknowledges(dissect::Service service) noexcept {
-  return service == dissect::Service::rc || service == dissect::Service::xrc;
-}
-
-/// Longer than answers take: a window that is not answered yet proves nothing, nor do answers to requests
-/// that were sent before the capture began.
-bool lasts(const Connection& connection) {
-  constexpr std::int64_t answered_within_ns = 1'000'000;
-  if (connection.first_time_ns == capture::no_time) return true;  // no timestamps
-  return span_ns(connection.first_time_ns, connection.last_time_ns) >= answered_within_ns;
-}
-
-/// Packets keep coming although no answer was captured, so the answers took another path. A sender that
-/// retransmits shows the opposite: nothing answered it.
-bool goes_on_unanswered(const Connection& connection, unsigned side) {
-  constexpr std::uint64_t enough = 8;
-  if (!lasts(connection)) return false;
-  const Requester& requester = connection.requester[side];
-  if (all_packets(connection, side) < enough || requester.retries_exhausted) return false;
-  return 4 * repeats_of(connection.sent[side]) < all_packets(connection, side);
-}
-
-}  // namespace
-
 void find_asymmetric_capture(const Snapshot& snapshot, FindingSink& sink) {
   const UnpairedConnections unpaired(snapshot);
   std::vector<Case> cases;
   for (const Connection& connection : snapshot.connections) {
-    if (connection.paired() || !acknowledges(connection.service)) continue;
+    if (!goes_on_unanswered(connection) || unpaired.other_may_be_there(connection)) continue;
     const unsigned side = seen_side(connection);
-    if (!goes_on_unanswered(connection, side) || unpaired.other_may_be_there(connection)) continue;
     Case found;
     found.connection = &connection;
     found.side = side;

@@ -45,6 +45,7 @@ std::vector<ExchangeCase> unanswered_cases(const Snapshot& snapshot, const Hosts
   std::vector<ExchangeCase> cases;
   for (std::size_t i = 0; i < snapshot.exchanges.size(); ++i) {
     const CmExchange& e = snapshot.exchanges[i];
+    if (snapshot.completeness.unheard.contains({e.server, e.client})) continue;  // answers pass elsewhere
     const bool gave_up = e.reject_reason && !e.rejected_by_server;
     ExchangeCase found;
     found.exchange = &e;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <utility>
+#include <vector>
+
 #include "analyze/findings/shared/loss_cases.hpp"
 
 namespace roce::analyze {
@@ -11,7 +14,14 @@ void find_loss_by_capture(const Snapshot& snapshot, FindingSink& sink) {
   // Answers show which requests are missing, and later responses which responses are.
   Shown shown = shown_by_flag("roce.analysis.lost == by_capture", Event::lost_by_capture, Shown::By::either);
   shown.whose = "roce.analysis.lost.direction";
-  report_cases(sink, loss_cases(snapshot, Event::lost_by_capture), [&](const Group& group) {
+  std::vector<Case> cases = loss_cases(snapshot, Event::lost_by_capture);
+  // The first line of the report has them.
+  std::erase_if(cases, [&](const Case& each) {
+    const EventLog* const log = each.sent().find(Event::lost_by_capture);
+    return log != nullptr && snapshot.completeness.in_hole(log->frames[0]) &&
+           snapshot.completeness.in_hole(log->last_frame);
+  });
+  report_cases(sink, std::move(cases), [&](const Group& group) {
     return Words{
         severity_of(group.count(), group.of, scale),
         fmt::format("{}{} sent by {} {} without a retransmission: the capture itself dropped {}. Nothing is "

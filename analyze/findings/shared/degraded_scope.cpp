@@ -37,6 +37,7 @@ Pair pair_of(const Connection& c) {
 Tally tally_of(const Snapshot& snapshot) {
   Tally tally;
   for (const Connection& c : snapshot.connections) {
+    if (!snapshot.completeness.bears(Need::directions, c)) continue;
     ConnectionTrouble sickness = sickness_of(c);
     const bool sick = sickness.any();
     PairTally& pair = tally.pairs[pair_of(c)];

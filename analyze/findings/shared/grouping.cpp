@@ -47,6 +47,11 @@ void append(std::vector<Case>& to, std::vector<Case>& from) {
   to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
 }
 
+/// Connections of which the capture does not show what the rule needs.
+void leave_out_unjudged(const FindingSink& sink, std::vector<Case>& cases) {
+  std::erase_if(cases, [&](const Case& each) { return !sink.judges(*each.connection); });
+}
+
 /// Moves the pairs of the host that most pairs share into one group, as long as enough of them share one.
 /// With more such hosts than `told_apart` there is no common location.
 void take_hosts(std::map<Pair, std::vector<Case>>& pairs, std::vector<Group>& groups) {
@@ -152,6 +157,7 @@ std::vector<Group> group_cases(std::vector<Case> cases) {
 }
 
 void report_cases(FindingSink& sink, std::vector<Case> cases, const Describe& describe) {
+  leave_out_unjudged(sink, cases);
   struct Told {
     Group group;
     Words words;
@@ -185,6 +191,7 @@ void report_cases(FindingSink& sink, std::vector<Case> cases, const Describe& de
 }
 
 void report_at_once(FindingSink& sink, std::vector<Case> cases, const Describe& describe) {
+  leave_out_unjudged(sink, cases);
   std::vector<Group> groups = group_cases(std::move(cases));
   if (groups.size() > told_apart) {
     std::vector<Case> all;

@@ -109,8 +109,12 @@ void write_findings(Page& page) {
   html.open("section", {{"id", "findings"}}).element("h2", "Findings").line_break();
   if (findings.empty()) {
     const std::string checked = what_was_checked(page.snapshot);
+    const std::string unchecked = what_was_not_checked(page.snapshot);
     if (page.snapshot.totals.roce_packets != 0)
-      html.element("p", checked.empty() ? "None. " : fmt::format("None. Checked: {}.", checked)).line_break();
+      html.element("p",
+                   fmt::format("None. {}{}", checked.empty() ? "" : fmt::format("Checked: {}. ", checked),
+                               unchecked.empty() ? "" : fmt::format("Not judged: {}.", unchecked)))
+          .line_break();
     else
       html.element("p", "None: there are no RoCE packets.").line_break();
   }

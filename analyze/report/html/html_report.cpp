@@ -40,7 +40,10 @@ Headline headline_of(const Snapshot& s) {
                                                                            : std::string_view{};
   if (!assessment.anything) return {assessment.nothing("No RoCE packets" + so_far), kind};
   std::string what = severities_text(severity_counts(s.findings));
-  what = what.empty() ? "Nothing wrong found" : (assessment.serious() ? "" : "Nothing serious: ") + what;
+  const bool calm = !assessment.serious() && assessment.judged;
+  what = !what.empty() ? (calm ? "Nothing serious: " : "") + what
+         : calm        ? "Nothing wrong found"
+                       : "No findings";
   return {
       fmt::format("{} in {}{}", what, plural(s.totals.roce_packets, "RoCE packet", "RoCE packets"), so_far),
       kind};
@@ -104,6 +107,10 @@ void html_report(const Snapshot& snapshot, const HtmlOptions& options, const Rep
   html.open("p", {{"class", headline.kind.empty() ? "verdict" : fmt::format("verdict {}", headline.kind)}});
   if (const std::string missing = incomplete_text(snapshot); !missing.empty()) {
     html.element("strong", "INCOMPLETE: " + missing);
+    html.text(". ");
+  }
+  if (const std::string limits = capture_limits_text(snapshot); !limits.empty()) {
+    html.element("strong", "LIMITED: " + limits);
     html.text(". ");
   }
   html.text(headline.line).close().close().line_break();

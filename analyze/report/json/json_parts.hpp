@@ -27,6 +27,8 @@ void write_diagnoses(JsonWriter& json, const Snapshot& snapshot);
 void write_findings(JsonWriter& json, const Snapshot& snapshot);
 /// "incidents": [...], "incidents_dropped"
 void write_incidents(JsonWriter& json, const Snapshot& snapshot, const Listing& listing = {});
+/// "completeness": {...} of the capture
+void write_completeness(JsonWriter& json, const Snapshot& snapshot);
 void write_diagnostics(JsonWriter& json, const std::vector<Diagnostic>& diagnostics);
 /// `pause`, `pause_ports`, `pause_mutual`, `pause_storm_ns`: of `congestion`.
 void write_pauses(JsonWriter& json, const Snapshot& snapshot, const Listing& listing = {});

@@ -66,6 +66,7 @@ void write_capture_facts(JsonWriter& json, const Snapshot& s) {
   json.end_array();
   // Counts are numbers by contract; drop_statistics shows whether the capture has any.
   json.field("dropped", s.dropped().value_or(0)).field("drop_statistics", s.dropped().has_value());
+  write_completeness(json, s);
   json.end_object();
 }
 

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/results/completeness.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+
+#include "analyze/results/snapshot.hpp"
+#include "analyze/results/unpaired_connections.hpp"
+#include "dissect/headers/infiniband.hpp"
+#include "dissect/opcode.hpp"
+
+namespace roce::analyze {
+namespace {
+
+using dissect::Service;
+using Sampled = Completeness::Sampled;
+using Hole = Completeness::Hole;
+
+/// From so many copies on nobody can tell which of two places a packet was lost behind.
+constexpr double doubled_throughout = 0.2;
+
+bool acknowledges(Service service) noexcept {
+  return service == Service::rc || service == Service::xrc;
+}
+
+/// Packets are missing all over the capture, not in one piece.
+bool everywhere(const Coverage& coverage) noexcept {
+  return 5 * coverage.breaks >= coverage.firsts;
+}
+
+/// Where one packet in N is counted off, N packets lie between two captured ones, never more; of these a flow
+/// may have any part. At random the distances are spread widely: one in nine is more than 2.2 N.
+void judge_distances(Sampled& sampled, std::span<const SequenceStep> steps, bool rate_is_sure) {
+  constexpr std::size_t few = 4, enough = 8, many = 32;
+  std::vector<double> distances;
+  distances.reserve(steps.size());
+  for (const SequenceStep& step : steps)
+    distances.push_back(static_cast<double>(step.missing + 1) / static_cast<double>(step.frames));
+  if (distances.size() < few) return;
+  std::sort(distances.begin(), distances.end());
+  const auto share_above = [&](double limit) {
+    const auto above = std::upper_bound(distances.begin(), distances.end(), limit);
+    return static_cast<double>(distances.end() - above) / static_cast<double>(distances.size());
+  };
+  const double usual = distances[distances.size() * 9 / 10];
+  const double beyond = share_above(1.15 * usual);
+  const bool of_that_rate = usual >= 0.6 * sampled.one_in && usual <= 2.2 * sampled.one_in;
+  if (beyond <= 0.04 && share_above(0.9 * usual) - beyond >= 0.25 && of_that_rate) {
+    sampled = {usual, true};
+  } else if (distances.size() >= (rate_is_sure ? many : enough) &&
+             share_above((rate_is_sure ? 1.4 : 2.2) * sampled.one_in) >= (rate_is_sure ? 0.01 : 0.04)) {
+    sampled.regular = false;
+  }
+}
+
+/// What a network loses is sent again; what a sampling mirror leaves out is missing everywhere and for good.
+std::optional<Sampled> sampled_of(const CaptureGaps& gaps) {
+  const bool only_unacknowledged = gaps.acknowledged.firsts == 0;
+  const Coverage& all = only_unacknowledged ? gaps.unacknowledged : gaps.acknowledged;
+  constexpr std::uint64_t least_steps = 2;
+  if (all.firsts < all.spaces + least_steps || all.breaks < least_steps) return std::nullopt;
+  if (!everywhere(all)) return std::nullopt;
+  const double one_in = static_cast<double>(all.span - std::min(all.span, all.spaces)) /
+                        static_cast<double>(all.firsts - all.spaces);
+  const double least = only_unacknowledged ? 1.8 : 1.5;
+  if (one_in < least) return std::nullopt;
+  // Each PSN was sent so often; this share of them would not be captured even once.
+  const double sent = static_cast<double>(all.firsts + all.repeats) / static_cast<double>(all.firsts);
+  double never = 1;
+  for (double times = sent; times > 0; --times) never *= times >= 1 ? 1 - 1 / one_in : 1 - times / one_in;
+  const std::uint64_t captured = std::min(all.firsts + all.refilled, all.span);
+  if (static_cast<double>(all.span - captured) < 0.4 * never * static_cast<double>(all.span))
+    return std::nullopt;
+  Sampled sampled{one_in, std::nullopt};
+  // Where much is sent again, less of the way between two packets shows in their PSNs.
+  judge_distances(sampled, gaps.steps, 20 * all.repeats < all.firsts);
+  return sampled;
+}
+
+/// Rows of unseen PSNs that a single stop of the capture explains.
+std::vector<Hole> holes_of(const CaptureGaps& gaps) {
+  // Less is what a busy capture drops here and there.
+  constexpr std::uint64_t least_packets = 6;
+  std::vector<UnseenRow> rows = gaps.rows;
+  std::sort(rows.begin(), rows.end(),
+            [](const UnseenRow& a, const UnseenRow& b) { return a.frame < b.frame; });
+  std::vector<Hole> holes;
+  Hole hole;
+  bool delivered = false;
+  const auto close = [&] {
+    const std::uint64_t within = hole.before - hole.after - 1;
+    if (delivered && hole.packets >= least_packets && within <= hole.packets) holes.push_back(hole);
+    hole = {};
+    delivered = false;
+  };
+  for (const UnseenRow& row : rows) {
+    if (row.before == 0 || row.psns == 0) continue;
+    if (hole.packets != 0 && row.before >= hole.before) close();
+    if (hole.packets == 0) hole = {row.before, row.frame, row.before_ns, row.ns, 0};
+    if (row.before > hole.after) {
+      hole.after = row.before;
+      hole.from_ns = row.before_ns;
+    }
+    hole.packets += row.psns;
+    delivered = delivered || row.delivered;
+  }
+  if (hole.packets != 0) close();
+  return holes;
+}
+
+/// Packets by the low bits of their opcode, of some services.
+struct OpcodeSums {
+  static constexpr std::size_t rc = 0x00, uc = 0x20, xrc = 0xa0;  ///< where their opcodes begin
+  std::array<std::uint64_t, 32> packets{};
+
+  OpcodeSums(const Totals& totals, std::initializer_list<std::size_t> services) {
+    for (const std::size_t service : services) {
+      for (std::size_t i = 0; i < packets.size(); ++i) packets[i] += totals.opcodes[service + i];
+    }
+  }
+  [[nodiscard]] std::uint64_t of(std::initializer_list<std::uint8_t> opcodes) const noexcept {
+    std::uint64_t sum = 0;
+    for (const std::uint8_t opcode : opcodes) sum += packets[opcode];
+    return sum;
+  }
+};
+
+/// The parts of messages: a message of several packets has a First, a Last, and all between them is Middle.
+struct MessageParts {
+  std::uint8_t first, middle, last;
+  std::initializer_list<std::uint8_t> ends;  ///< what may be the last packet
+};
+
+/// Somebody sends in the direction in which the answers to that connection would pass.
+bool hears_other_direction(const Snapshot& s, const Connection& c, unsigned requester) {
+  if (c.flow[requester ^ 1U]) return true;
+  return std::any_of(s.flows.begin(), s.flows.end(), [&](const Flow& f) {
+    return f.key.src == c.ends[requester ^ 1U].address && f.key.dst == c.ends[requester].address;
+  });
+}
+
+/// Parts of messages that are missing although the others are there, all over the capture.
+void find_missing_parts(const OpcodeSums& sums, const Coverage& coverage, std::vector<std::string>& missing) {
+  constexpr std::uint64_t enough = 8;
+  if (coverage.breaks < enough / 2 || !everywhere(coverage)) return;
+  const MessageParts kinds[] = {
+      {0x00, 0x01, 0x02, {0x02, 0x03, 0x16}}, {0x06, 0x07, 0x08, {0x08, 0x09}}, {0x0d, 0x0e, 0x0f, {0x0f}}};
+  const auto name = [&](std::uint8_t opcode) { missing.emplace_back(dissect::opcode_name(opcode)); };
+  for (const MessageParts& parts : kinds) {
+    const std::uint64_t first = sums.packets[parts.first], middle = sums.packets[parts.middle];
+    const std::uint64_t last = sums.of(parts.ends);
+    // There are as many of one as of the other, whatever a mirror left out.
+    if (std::max(first, last) < enough) continue;
+    if (first == 0) name(parts.first);
+    // A message of two packets has none. Where only they are missing, no message lacks its beginning.
+    const bool only_inside = 10 * coverage.breaks_at_start < coverage.breaks;
+    if (middle == 0 && (last == 0 || only_inside) && coverage.span >= 3 * coverage.firsts / 2)
+      name(parts.middle);
+    if (last == 0) name(parts.last);
+  }
+}
+
+/// A capture or hardware filter that passed some opcodes only: others are missing that must have been there.
+std::vector<std::string> opcode_filtered_of(const Snapshot& s) {
+  std::vector<std::string> missing;
+  // What was selected here says nothing of what was captured.
+  if (s.totals.packets != s.frames_read || s.totals.roce_packets == 0) return missing;
+  constexpr std::uint64_t enough = 8;
+  const std::uint64_t cnps = s.totals.opcodes[dissect::opcode_cnp];
+  if (cnps >= enough && cnps == s.totals.roce_packets) return {"all but CNP"};
+  const OpcodeSums sums(s.totals, {OpcodeSums::rc, OpcodeSums::xrc});
+  const std::uint64_t writes = sums.of({2, 3, 4, 5, 8, 9, 0x0a, 0x0b, 0x16, 0x17});
+  const std::uint64_t reads = sums.of({0x0c});
+  const std::uint64_t atomics = sums.of({0x13, 0x14, 0x1c, 0x1d});
+  const std::uint64_t responses = sums.of({0x0d, 0x0e, 0x0f, 0x10});
+  const std::uint64_t acks = sums.of({0x11});
+  const std::uint64_t requests = writes + reads + atomics + sums.of({0, 1, 6, 7});
+  Coverage coverage = s.gaps.acknowledged;
+  coverage.add(s.gaps.unacknowledged);
+  find_missing_parts({s.totals, {OpcodeSums::rc, OpcodeSums::uc, OpcodeSums::xrc}}, coverage, missing);
+  bool heard = false, asked_again = false;
+  std::uint64_t answer_directions = 0;
+  for (const Connection& c : s.connections) {
+    if (!acknowledges(c.service)) continue;
+    for (unsigned side = 0; side < 2; ++side) {
+      if (c.requester[side].requests != 0 && !heard) heard = hears_other_direction(s, c, side);
+      asked_again = asked_again || 4 * c.requester[side].trouble->timeouts > c.requester[side].requests;
+    }
+    if (c.paired()) answer_directions = 2;
+  }
+  // READ responses and answers to atomics confirm the WRITEs before them, too. A SEND is rarely left to that.
+  const std::uint64_t sends = sums.of({2, 3, 4, 5, 0x16, 0x17});
+  if (acks == 0 && heard && (sends >= enough || (writes >= enough && writes > reads + atomics)))
+    missing.emplace_back(dissect::opcode_name(0x11));
+  if (responses == 0 && reads >= enough / 2 && acks + sums.of({0x12}) != 0 && heard && !asked_again)
+    missing.emplace_back(dissect::opcode_name(0x10));
+  if (requests == 0 && acks + responses >= enough && answer_directions == 2) missing.emplace_back("requests");
+  return missing;
+}
+
+/// Longer than answers take: a window that is not answered yet proves nothing, nor do answers to requests
+/// that were sent before the capture began.
+bool lasts(const Connection& connection) {
+  constexpr std::int64_t answered_within_ns = 1'000'000;
+  if (connection.first_time_ns == capture::no_time) return true;  // no timestamps
+  return span_ns(connection.first_time_ns, connection.last_time_ns) >= answered_within_ns;
+}
+
+/// Nothing but one direction of it, and too little of that to say more.
+bool shows_too_little(const Connection& c) {
+  if (c.paired() || !acknowledges(c.service) || c.state == Connection::State::failed) return false;
+  const Events& sent = c.sent[seen_side(c)];
+  return sent.count(Event::go_back_n) == 0;
+}
+
+void find_one_direction(const Snapshot& s, Completeness& found) {
+  const UnpairedConnections unpaired(s);
+  std::set<std::pair<dissect::IpAddress, dissect::IpAddress>> heard;
+  for (const Flow& flow : s.flows) heard.emplace(flow.key.src, flow.key.dst);
+  for (const Connection& c : s.connections) {
+    if (!goes_on_unanswered(c) || unpaired.other_may_be_there(c)) {
+      if (shows_too_little(c)) ++found.too_little;
+      continue;
+    }
+    found.one_direction.push_back(c.id);
+    const unsigned side = seen_side(c);
+    const std::pair back(c.ends[side ^ 1U].address, c.ends[side].address);
+    if (!heard.contains(back)) found.unheard.insert(back);
+  }
+}
+
+void find_copies(const Snapshot& s, Completeness& found) {
+  std::set<std::uint32_t> elsewhere;  // connections of several points: their copies are wanted
+  for (const Connection& c : s.connections) {
+    if (c.points.size() > 1) elsewhere.insert(c.id);
+  }
+  std::uint64_t packets = 0, copies = 0;
+  for (const Flow& flow : s.flows) {
+    if (flow.connection && elsewhere.contains(*flow.connection)) continue;
+    packets += flow.packets + flow.sequence().duplicate_captures;
+    copies += flow.sequence().duplicate_captures;
+  }
+  if (packets == 0) return;
+  found.doubled = static_cast<double>(copies) / static_cast<double>(packets);
+  Coverage all = s.gaps.acknowledged;
+  all.add(s.gaps.unacknowledged);
+  found.several_points = found.doubled >= 0.01 && 2 * all.copies_elsewhere > all.copies;
+}
+
+void find_cuts(const Snapshot& s, Completeness& found) {
+  constexpr std::uint32_t no_limit = 65535;
+  if (s.totals.diagnostics.of(DiagnosticId::cut_by_capture) == 0) return;
+  for (const capture::InterfaceInfo& interface : s.interfaces) {
+    if (interface.snap_length == 0 || interface.snap_length >= no_limit) continue;
+    found.cut_at = found.cut_at == 0 ? interface.snap_length : std::min(found.cut_at, interface.snap_length);
+  }
+  // Ethernet, IPv4, UDP, BTH and AETH.
+  constexpr std::uint32_t with_aeth = 14 + 20 + 8 + 12 + 4;
+  found.headers_cut = found.cut_at != 0 && found.cut_at < with_aeth;
+}
+
+}  // namespace
+
+bool goes_on_unanswered(const Connection& connection) {
+  constexpr std::uint64_t enough = 8;
+  if (connection.paired() || !acknowledges(connection.service) || !lasts(connection)) return false;
+  const unsigned side = seen_side(connection);
+  const Requester& requester = connection.requester[side];
+  if (connection.packets[side] + connection.left_out[side] < enough) return false;
+  // Answers without any request leave no doubt.
+  const Requester& other = connection.requester[side ^ 1U];
+  if (requester.went_back_later || (other.seen && other.requests + other.requests_left_out == 0)) return true;
+  if (requester.retries_exhausted) return false;
+  const Events& sent = connection.sent[side];
+  const std::uint64_t repeats =
+      sent.count(Event::retransmitted_nak) + sent.count(Event::retransmitted_timeout) +
+      sent.count(Event::retransmitted_rnr) + sent.count(Event::retransmitted_read_retry) +
+      sent.count(Event::retransmitted_unknown);
+  return 4 * repeats < connection.packets[side] + connection.left_out[side];
+}
+
+bool Completeness::bears(Needs needs) const noexcept {
+  if (needs.has(Need::packets) && (sampled || !opcode_filtered.empty())) return false;
+  if (needs.has(Need::place) && doubled >= doubled_throughout) return false;
+  return !needs.has(Need::headers) || !headers_cut;
+}
+
+bool Completeness::bears(Needs needs, const Connection& connection) const noexcept {
+  if (!bears(needs)) return false;
+  if (!needs.has(Need::directions) || connection.paired()) return true;
+  if (std::binary_search(one_direction.begin(), one_direction.end(), connection.id)) return false;
+  const unsigned side = seen_side(connection);
+  return !unheard.contains({connection.ends[side ^ 1U].address, connection.ends[side].address});
+}
+
+bool Completeness::limited() const noexcept {
+  return !bears(Need::packets | Need::place | Need::headers) || !holes.empty() || !one_direction.empty() ||
+         only_too_little();
+}
+
+bool Completeness::in_hole(std::uint64_t shown_by) const noexcept {
+  // The answer that shows it comes somewhat later.
+  return std::any_of(holes.begin(), holes.end(), [&](const Hole& hole) {
+    return shown_by > hole.after && shown_by <= hole.before + 64 + 2 * hole.packets;
+  });
+}
+
+Completeness completeness_of(const Snapshot& s) {
+  Completeness found;
+  found.opcode_filtered = opcode_filtered_of(s);
+  if (found.opcode_filtered.empty()) found.sampled = sampled_of(s.gaps);
+  if (found.bears(Need::packets)) {
+    // Where clocks put answers before their requests, these seem to be missing.
+    const bool by_clocks = std::any_of(s.connections.begin(), s.connections.end(),
+                                       [](const Connection& c) { return c.split || c.answers_first; });
+    if (!by_clocks) found.holes = holes_of(s.gaps);
+    find_one_direction(s, found);
+  }
+  find_copies(s, found);
+  find_cuts(s, found);
+  found.clock_steps = s.totals.diagnostics.of(DiagnosticId::clock_stepped) + s.totals.stepped_back;
+  if (s.frames_read > 1)
+    found.equal_stamps = static_cast<double>(s.totals.equal_stamps) / static_cast<double>(s.frames_read - 1);
+  for (const Connection& c : s.connections)
+    ++(acknowledges(c.service) ? found.connections : found.unacknowledged);
+  for (const Flow& flow : s.flows) {
+    if (!flow.connection && flow.service == Service::ud && flow.key.dst_qp > dissect::gsi_qpn)
+      ++found.unacknowledged;
+  }
+  return found;
+}
+
+}  // namespace roce::analyze

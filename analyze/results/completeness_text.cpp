@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a capture can bear, in words.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "analyze/base/units.hpp"
+#include "analyze/base/value_format.hpp"
+#include "analyze/results/completeness.hpp"
+#include "analyze/results/snapshot.hpp"
+
+namespace roce::analyze {
+namespace {
+
+using Hole = Completeness::Hole;
+
+std::string sampled_text(const Completeness::Sampled& sampled) {
+  const auto one_in = static_cast<std::uint64_t>(std::llround(sampled.one_in));
+  return fmt::format(
+      "This capture is sampled, about 1 packet in {}{}: losses, retransmissions and answers cannot be judged",
+      std::max<std::uint64_t>(one_in, 2),
+      !sampled.regular   ? ""
+      : *sampled.regular ? ", counted off regularly"
+                         : " at random");
+}
+
+std::string filtered_text(const Completeness& c) {
+  std::string names;
+  for (std::size_t i = 0; i < c.opcode_filtered.size(); ++i)
+    names += fmt::format("{}{}",
+                         i == 0                              ? ""
+                         : i + 1 == c.opcode_filtered.size() ? " and no "
+                                                             : ", no ",
+                         c.opcode_filtered[i]);
+  if (c.opcode_filtered.front() == "all but CNP")
+    return "This capture is filtered by opcode, it has CNPs only: nothing can be said of the data that they "
+           "slow "
+           "down";
+  return fmt::format(
+      "This capture is filtered by opcode, it has no {}: losses, retransmissions and answers cannot be "
+      "judged",
+      names);
+}
+
+std::string one_direction_text(const Completeness& c) {
+  const std::size_t n = c.one_direction.size();
+  const std::string whose = n == c.connections
+                                ? (n == 1 ? "the only connection" : fmt::format("all {} connections", n))
+                                : fmt::format("{} of {} connections", n, c.connections);
+  return fmt::format(
+      "Only one direction of {} was captured (or the answers were filtered out): losses and answers cannot "
+      "be "
+      "judged there",
+      whose);
+}
+
+std::string hole_place_text(const Snapshot& s, const Hole& hole) {
+  if (hole.from_ns == capture::no_time || hole.to_ns == capture::no_time || !s.totals.any_time)
+    return fmt::format("between packets {} and {}", hole.after, hole.before);
+  std::string at = "+";
+  append_seconds(at, span_ns(s.totals.first_time_ns, hole.from_ns), 6);
+  return fmt::format("at {} s, between packets {} and {}, {} long", at, hole.after, hole.before,
+                     duration_text(span_ns(hole.from_ns, hole.to_ns)));
+}
+
+std::string holes_text(const Snapshot& s, const std::vector<Hole>& holes) {
+  std::uint64_t packets = 0;
+  for (const Hole& hole : holes) packets += hole.packets;
+  const std::string what =
+      holes.size() == 1
+          ? fmt::format("The capture has a hole {}: at least {}", hole_place_text(s, holes.front()),
+                        plural(packets, "packet is missing", "packets are missing"))
+          : fmt::format("The capture has {} holes, the first {}: at least {}", holes.size(),
+                        hole_place_text(s, holes.front()),
+                        plural(packets, "packet is missing", "packets are missing"));
+  return what + " that the network did deliver; what happened meanwhile cannot be judged";
+}
+
+std::string doubled_text(const Completeness& c) {
+  const auto percent = static_cast<std::uint64_t>(std::llround(100 * c.doubled));
+  const std::string share = fmt::format("{} % of the packets are copies of others", percent);
+  const std::string_view why = c.several_points
+                                   ? ", from another point of the path (other TTL, MAC address, VLAN or "
+                                     "tunnel): several points are in one "
+                                     "interface"
+                                   : ": doubled by the mirror, or several points are in one interface";
+  return fmt::format("{}{}{}", share, why,
+                     c.bears(Need::place) ? "" : "; where packets were lost cannot be judged");
+}
+
+std::string cut_text(const Completeness& c) {
+  if (c.headers_cut) {
+    return fmt::format(
+        "Packets are cut at {} bytes, before the AETH: ACKs and NAKs look alike, and losses cannot be judged",
+        c.cut_at);
+  }
+  return fmt::format("Packets are cut at {} bytes: what lies behind is not checked", c.cut_at);
+}
+
+}  // namespace
+
+std::string capture_limits_text(const Snapshot& s) {
+  const Completeness& c = s.completeness;
+  std::string text;
+  const auto say = [&](const std::string& sentence) { text += (text.empty() ? "" : ". ") + sentence; };
+  if (c.sampled) say(sampled_text(*c.sampled));
+  if (!c.opcode_filtered.empty()) say(filtered_text(c));
+  if (!c.one_direction.empty()) say(one_direction_text(c));
+  if (c.only_too_little())
+    say("Too little was captured to judge losses and answers: a few packets, of one direction only");
+  if (!c.holes.empty()) say(holes_text(s, c.holes));
+  if (c.doubled >= 0.01) say(doubled_text(c));
+  if (c.cut_at != 0) say(cut_text(c));
+  if (c.clock_steps != 0)
+    say(fmt::format("The clock was set {} during the capture",
+                    c.clock_steps == 1 ? "once" : fmt::format("{} times", c.clock_steps)));
+  if (c.equal_stamps >= 0.5)
+    say(fmt::format(
+        "{:.0f} % of the packets have the timestamp of the one before: the clock is too coarse for "
+        "latencies",
+        100 * c.equal_stamps));
+  return text;
+}
+
+}  // namespace roce::analyze
