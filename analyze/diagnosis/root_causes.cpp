@@ -158,6 +158,10 @@ std::span<const Explains> explanations() noexcept {
   return table_of_explanations;
 }
 
+std::span<const FindingRole> finding_roles() noexcept {
+  return table_of_roles;
+}
+
 const FindingRole* role_of(std::string_view finding) noexcept {
   const auto found = std::find_if(std::begin(table_of_roles), std::end(table_of_roles),
                                   [&](const FindingRole& role) { return role.id == finding; });

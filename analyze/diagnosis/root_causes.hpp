@@ -100,6 +100,7 @@ struct FindingRole {
   int follows = 0;
 };
 inline constexpr int last_to_follow = 2;
+[[nodiscard]] std::span<const FindingRole> finding_roles() noexcept;
 /// The role of a finding; null for one that is not in the table.
 [[nodiscard]] const FindingRole* role_of(std::string_view finding) noexcept;
 

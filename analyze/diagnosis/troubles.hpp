@@ -40,7 +40,7 @@ struct Trouble {
   [[nodiscard]] std::uint64_t weight() const noexcept {
     return std::max<std::uint64_t>(at_least, incidents.size());
   }
-  /// The timer, as far as waits show it: their median; 0: not known.
+  /// The timer, as far as waits show it: the tenth part is shorter; 0: not known.
   [[nodiscard]] std::uint64_t timer_ns() const;
   /// Takes over what another shows; `same`: it is of the same cause, so that its counts are added.
   void absorb(Trouble&& other, bool same);

@@ -135,8 +135,8 @@ std::string sentence_of(const Snapshot& snapshot, const Trouble& t, const Share&
                          verb(t.at_least, "is", "are"), w.place, w.repeats, ended_words(t));
     case RootCause::reordering:
       return fmt::format(
-          "{}: packets overtake each other{}, and {} takes late ones for lost, {}{}{}", w.way, w.place, w.to,
-          times(t), t.at_most == 0 ? "" : fmt::format(" or up to {}", times_text(t.at_least + t.at_most)),
+          "{}: packets overtake each other{}, and {} takes late ones for lost, {}{}", w.way, w.place, w.to,
+          t.at_most == 0 ? times(t) : fmt::format("{} to {} times", t.at_least, t.at_least + t.at_most),
           w.repeats);
     case RootCause::loss_or_reordering:
       return fmt::format("{}: {} that passed this capture {} asked for again, lost or overtaken{}{}{}", w.way,
@@ -224,7 +224,7 @@ std::string cost_words(const Cost& cost) {
 }
 
 std::string incidents_words(const Diagnosis& d) {
-  if (d.incident_count == 0) return {};
+  if (d.incident_count == 0 || (d.incident_count == 1 && d.cost.recovery_longest_ns <= 0)) return {};
   std::string text = plural(d.incident_count, "incident", "incidents");
   if (d.connection_count > 1) text += fmt::format(" on {} connections", d.connection_count);
   if (d.cost.recovery_longest_ns > 0) {

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is said once: signs, their causes, and what many pairs of hosts have in common.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "analyze/diagnosis/pattern.hpp"
+#include "analyze/diagnosis/root_causes.hpp"
+#include "analyze/diagnosis/troubles.hpp"
+#include "analyze/results/diagnosis.hpp"
+#include "tests/analyze/findings/findings_support.hpp"
+
+namespace roce::analyze {
+namespace {
+
+using diagnosis::RootCause;
+
+struct What {
+  IncidentKind what = IncidentKind::loss;
+  IncidentPlace place = IncidentPlace::before_capture;
+  LearnedBy learned = LearnedBy::sequence_nak;
+  std::int64_t start_ns = test_second;
+  std::uint32_t lost_before = 0;
+  std::uint32_t lost_after = 0;
+  std::uint32_t lost_row = 0;
+  std::int64_t learned_after_ns = 5'000;
+  std::int64_t confirmed_ago_ns = Incident::unknown_ns;
+  bool of_responses = false;
+  bool over = true;
+};
+
+class DiagnosisMaker : public SnapshotMaker {
+ public:
+  Incident& happened(const Connection& connection, const What& w, unsigned side = 0) {
+    Incident incident;
+    incident.id = static_cast<std::uint32_t>(snapshot.incidents.size());
+    incident.connection = connection.id;
+    incident.side = static_cast<std::uint8_t>(side);
+    incident.what = w.what;
+    incident.place = w.place;
+    incident.learned = w.learned;
+    incident.start_ns = w.start_ns;
+    incident.end_ns = w.start_ns + 1'000'000;
+    incident.stalled_ns = 20'000;
+    incident.recovery_ns = 500'000;
+    incident.lost_before = w.lost_before;
+    incident.lost_after = w.lost_after;
+    incident.lost_at_most = incident.lost_at_least();
+    incident.lost_row = w.lost_row;
+    incident.learned_after_ns = w.learned_after_ns;
+    incident.confirmed_ago_ns = w.confirmed_ago_ns;
+    incident.of_responses = w.of_responses;
+    incident.over = w.over;
+    incident.first_frame = 100 + 10 * incident.id;
+    incident.last_frame = incident.first_frame + 5;
+    incident.repeated_packets = 40;
+    snapshot.incidents.push_back(incident);
+    return snapshot.incidents.back();
+  }
+
+  /// `times` losses of what side 0 sends, each with its incident.
+  void lose(Connection& connection, std::uint64_t times, bool upstream = true) {
+    happen(connection.sent[0], upstream ? Event::lost_before_capture : Event::lost_after_capture, times);
+    happen(connection.sent[0], Event::retransmitted_nak, 40 * times);
+    for (std::uint64_t i = 0; i < times; ++i) {
+      What what;
+      what.place = upstream ? IncidentPlace::before_capture : IncidentPlace::after_capture;
+      (upstream ? what.lost_before : what.lost_after) = 1;
+      what.lost_row = upstream ? 1 : 0;
+      // At random, as far as a fixed row of numbers can be: no period, no bursts.
+      what.start_ns = test_second / 100 * static_cast<std::int64_t>(i * i * 7 % 500 + i);
+      happened(connection, what);
+    }
+  }
+
+  const std::vector<Diagnosis>& say() {
+    find_all(snapshot);
+    diagnose(snapshot);
+    for (const Diagnosis& d : snapshot.diagnoses) {
+      EXPECT_FALSE(d.sentence.empty());
+      EXPECT_EQ(d.sentence.find("  "), std::string::npos) << d.sentence;
+      for (const std::string& command : d.commands) expect_filters(command);
+    }
+    return snapshot.diagnoses;
+  }
+};
+
+TEST(Diagnosis, NothingWrongIsNoDiagnosis) {
+  DiagnosisMaker maker;
+  maker.connect(1, 2);
+  EXPECT_TRUE(maker.say().empty());
+}
+
+TEST(Diagnosis, LossIsToldOnceWithItsSymptomsAsEvidence) {
+  DiagnosisMaker maker;
+  Connection& c = maker.connect(1, 2);
+  maker.lose(c, 40);
+  const auto& said = maker.say();
+  ASSERT_EQ(said.size(), 1U);
+  const Diagnosis& d = said.front();
+  EXPECT_EQ(d.cause, "loss");
+  EXPECT_EQ(d.severity, Consequence::degraded);
+  EXPECT_EQ(d.level, Level::connection);
+  EXPECT_EQ(d.seen, Whereabouts::upstream);
+  EXPECT_EQ(d.pattern, Pattern::single);
+  EXPECT_EQ(
+      d.sentence.find("10.0.0.1 → 10.0.0.2 loses 40 of 10040 packets (0.4 %) upstream of this capture; "), 0U)
+      << d.sentence;
+  EXPECT_EQ(d.findings.size(), maker.snapshot.findings.size());
+  EXPECT_EQ(d.incident_count, 40U);
+}
+
+TEST(Diagnosis, DownstreamALowerBoundIsNoRate) {
+  DiagnosisMaker maker;
+  maker.lose(maker.connect(1, 2), 40, false);
+  const auto& said = maker.say();
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_EQ(said[0].sentence.find("10.0.0.1 → 10.0.0.2 loses at least 40 packets downstream of this capture"),
+            0U)
+      << said[0].sentence;
+  EXPECT_FALSE(said[0].would_decide.empty());
+}
+
+TEST(Diagnosis, TimersBetweenTheSameHostsArePartOfALoss) {
+  DiagnosisMaker maker;
+  Connection& c = maker.connect(1, 2);
+  maker.lose(c, 40);
+  What timer{.what = IncidentKind::timeout, .place = IncidentPlace::not_known, .learned = LearnedBy::timer};
+  for (int i = 0; i < 100; ++i) maker.happened(c, timer, static_cast<unsigned>(i) % 2);
+  const auto& said = maker.say();
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_EQ(said[0].cause, "loss");
+  EXPECT_EQ(said[0].at_least, 40U);
+}
+
+TEST(Diagnosis, TimersOfOtherHostsAreNot) {
+  DiagnosisMaker maker;
+  maker.lose(maker.connect(1, 2), 40);
+  Connection& other = maker.connect(3, 4);
+  What timer{.what = IncidentKind::timeout, .place = IncidentPlace::not_known, .learned = LearnedBy::timer};
+  for (int i = 0; i < 5; ++i) maker.happened(other, timer);
+  const auto& said = maker.say();
+  ASSERT_EQ(said.size(), 2U);
+  EXPECT_EQ(said[1].cause, "request_or_answer_lost");
+  EXPECT_EQ(said[1].alternatives.size(), 3U);
+}
+
+TEST(Diagnosis, TwoQueuePairsAreADirectionAndManyPairsTheirHost) {
+  DiagnosisMaker maker;
+  for (unsigned i = 0; i < 2; ++i) maker.lose(maker.connect(1, 2), 20);
+  EXPECT_EQ(maker.say().at(0).level, Level::direction);
+  for (unsigned from = 3; from < 6; ++from) maker.lose(maker.connect(from, 2), 20);
+  const auto& said = maker.say();
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_EQ(said[0].level, Level::host);
+  EXPECT_EQ(said[0].host, host(2));
+  EXPECT_EQ(said[0].sentence.find("4 hosts → 10.0.0.2 lose 100 of "), 0U) << said[0].sentence;
+}
+
+TEST(Diagnosis, WhatEverybodyShowsIsNobodysOwn) {
+  DiagnosisMaker maker;
+  for (unsigned i = 1; i < 5; ++i) maker.lose(maker.connect(i, i + 10), 20);
+  const auto& said = maker.say();
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_EQ(said[0].level, Level::capture);
+  EXPECT_FALSE(said[0].from);
+}
+
+TEST(Diagnosis, AnswersThatComeAsLateAsTheTimerAreNotLost) {
+  DiagnosisMaker maker;
+  Connection& c = maker.connect(1, 2);
+  OperationStats sends;
+  sends.count = 100;
+  for (int i = 0; i < 100; ++i) sends.latency_ns.add(9'000'000);
+  c.requester[0].operations.push_back(sends);
+  What repeat{.what = IncidentKind::needless_repeat,
+              .place = IncidentPlace::after_capture,
+              .learned = LearnedBy::timer};
+  repeat.learned_after_ns = 8'400'000;
+  repeat.confirmed_ago_ns = 400'000;
+  repeat.of_responses = true;
+  for (int i = 0; i < 20; ++i) maker.happened(c, repeat);
+  const auto& said = maker.say();
+  ASSERT_FALSE(said.empty());
+  EXPECT_EQ(said[0].cause, "timer_too_short");
+  EXPECT_NE(said[0].sentence.find("its timer runs 8.40 ms"), std::string::npos) << said[0].sentence;
+}
+
+TEST(Diagnosis, AnswersThatWereThereInTimeAre) {
+  DiagnosisMaker maker;
+  Connection& c = maker.connect(1, 2);
+  What repeat{.what = IncidentKind::needless_repeat,
+              .place = IncidentPlace::after_capture,
+              .learned = LearnedBy::timer};
+  repeat.learned_after_ns = 8'400'000;
+  repeat.confirmed_ago_ns = 8'390'000;
+  repeat.of_responses = true;
+  for (int i = 0; i < 20; ++i) maker.happened(c, repeat);
+  const auto& said = maker.say();
+  ASSERT_FALSE(said.empty());
+  EXPECT_EQ(said[0].cause, "answers_lost");
+  EXPECT_EQ(said[0].from, host(2));
+  EXPECT_EQ(said[0].to, host(1));
+  EXPECT_EQ(said[0].seen, Whereabouts::downstream);
+}
+
+TEST(Diagnosis, AQueuePairThatEndedIsFatalAndStandsFirst) {
+  DiagnosisMaker maker;
+  maker.lose(maker.connect(1, 2), 200);
+  Connection& refused = maker.connect(3, 4);
+  refused.requester[0].refused_fatally = true;
+  refused.state = Connection::State::failed;
+  maker.happened(refused, {.what = IncidentKind::refused_request,
+                           .place = IncidentPlace::responder,
+                           .learned = LearnedBy::fatal_nak});
+  const auto& said = maker.say();
+  ASSERT_EQ(said.size(), 2U);
+  EXPECT_EQ(said[0].cause, "request_refused");
+  EXPECT_EQ(said[0].severity, Consequence::fatal);
+  EXPECT_EQ(said[0].cost.failed, 1U);
+}
+
+TEST(Diagnosis, TwiceMayBeChance) {
+  DiagnosisMaker maker;
+  maker.lose(maker.connect(1, 2), 2);
+  const auto& said = maker.say();
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_EQ(said[0].severity, Consequence::odd);
+}
+
+TEST(DiagnosisPattern, BurstsAcrossConnections) {
+  DiagnosisMaker maker;
+  std::vector<Connection*> all;
+  for (int i = 0; i < 8; ++i) all.push_back(&maker.connect(1, 2));
+  for (std::int64_t burst = 0; burst < 5; ++burst) {
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      happen(all[i]->sent[0], Event::lost_before_capture, 1);
+      What what;
+      what.lost_before = what.lost_row = 1;
+      what.start_ns = test_second + burst * burst * test_second / 4 + static_cast<std::int64_t>(i) * 500;
+      maker.happened(*all[i], what);
+    }
+  }
+  EXPECT_EQ(maker.say().at(0).pattern, Pattern::bursts);
+}
+
+TEST(DiagnosisPattern, Periodic) {
+  DiagnosisMaker maker;
+  Connection& c = maker.connect(1, 2);
+  happen(c.sent[0], Event::lost_before_capture, 9);
+  for (std::int64_t i = 0; i < 9; ++i) {
+    What what;
+    what.lost_before = what.lost_row = 1;
+    what.start_ns = test_second * i;
+    maker.happened(c, what);
+  }
+  EXPECT_EQ(maker.say().at(0).pattern, Pattern::periodic);
+}
+
+TEST(DiagnosisPattern, OnePathOfSeveral) {
+  DiagnosisMaker maker;
+  for (std::uint16_t port = 49'152; port < 49'160; ++port) {
+    Connection& c = maker.connect(1, 2);
+    for (int i = 0; i < 100; ++i) maker.snapshot.flows[*c.flow[0]].udp_sports.add(port);
+    if (port == 49'155) maker.lose(c, 12);
+  }
+  const auto& said = maker.say();
+  EXPECT_EQ(said.at(0).pattern, Pattern::by_path);
+  EXPECT_NE(said[0].facts.at(0).find("49155"), std::string::npos) << said[0].facts[0];
+}
+
+TEST(RootCauses, EveryFindingHasARoleAndEveryRoleAFinding) {
+  for (const FindingRule& rule : finding_rules())
+    EXPECT_NE(diagnosis::role_of(rule.id), nullptr) << rule.id << " has no row in root_causes.cpp";
+  for (const diagnosis::FindingRole& role : diagnosis::finding_roles())
+    EXPECT_NE(find_rule(role.id), nullptr) << role.id << " is no finding";
+}
+
+TEST(RootCauses, NoSymptomIsItsOwnCause) {
+  // A cause that is explained away must be tried as a symptom before what it would have explained is looked
+  // at; so the graph has no cycle of unconditional rows.
+  for (const diagnosis::Explains& row : diagnosis::explanations()) {
+    EXPECT_NE(row.symptom, row.cause);
+    for (const diagnosis::Explains& back : diagnosis::explanations()) {
+      const bool cycle = back.symptom == row.cause && back.cause == row.symptom && row.way == back.way;
+      EXPECT_FALSE(cycle && row.share == 0 && back.share == 0)
+          << diagnosis::root_cause_names[row.symptom] << " and " << diagnosis::root_cause_names[row.cause];
+    }
+  }
+}
+
+}  // namespace
+}  // namespace roce::analyze
