@@ -44,6 +44,8 @@ void Losses::of_gaps() {
   // What a responder needs again if it takes in order only, and then confirms, came by.
   const bool in_order = scene_.facts.capture.has_holes() && scene_.facts.keeps <= 0;
   const StreamFact& fact = scene_.facts.requests;
+  const bool in_disorder = stream_.ids != Ids::order && scene_.facts.disorder_ns > 0;
+  const bool disordered = in_disorder && scene_.facts.disordered();
   const bool rarely_late = std::uint64_t{fact.late} * 64 < fact.single && scene_.facts.disorder_ns == 0;
   constexpr std::int64_t looked_at = 4096;
   std::int64_t began = std::numeric_limits<std::int64_t>::max();  // the pass
@@ -83,11 +85,15 @@ void Losses::of_gaps() {
       }
       const bool needed = first || in_order || thrown_away(psn, shows.note);
       if (next < 0 && confirmed >= 0 && needed) {
-        if (!inside_answer(psn)) miss({Lost::by_capture, true, psn, -1, confirmed, -1});
+        if (!inside_answer(psn) && !disordered) miss({Lost::by_capture, true, psn, -1, confirmed, -1});
         continue;
       }
       const std::int32_t again = next < 0 ? -1 : stream_.sent[static_cast<std::size_t>(next)].note;
       if (next >= 0 && may_be_late(static_cast<std::size_t>(next))) continue;
+      // Of passes that stamps mingle it may be the one of another.
+      const bool mingled = in_disorder && !first && again >= 0 &&
+                           scene_.note_at(again).time_ns - shows.time_ns < 2 * scene_.facts.disorder_ns;
+      if (mingled) continue;
       if (again >= 0 && !comes_before(confirmed, again)) {
         miss({Lost::before_capture, true, psn, -1, again, again});
       } else if (again >= 0 && (first || in_order)) {
@@ -171,10 +177,11 @@ void Losses::judge_holes() {
   }
   capture.captured += static_cast<std::uint32_t>(stream_.sent.size());
   const bool in_order = stream_.ids == Ids::order;
+  const bool disordered = !in_order && scene_.facts.disordered();
   if (capture.is_sample() || (!in_order && scene_.facts.there.shuffles())) return;
   for (const Loss& hole : holes_) {
     const bool before = hole.where == Lost::before_capture;
-    if (before && capture.has_holes() && !asked_for(hole)) continue;
+    if (before && (capture.has_holes() || disordered) && !asked_for(hole)) continue;
     scene_.lose(hole);
   }
 }

@@ -179,6 +179,7 @@ void Requests::rule_requests(const Stream& stream, const Triggers& triggers) {
     claimed.insert(begins.back().note);
   }
   auto next_begin = begins.cbegin();
+  const bool disordered = stream.ids != Ids::order && scene_.facts.disordered();
   for (std::size_t i = 0; i < stream.sent.size(); ++i) {
     const Sent& sent = stream.sent[i];
     const Placed& told = stream.story[i];
@@ -193,8 +194,10 @@ void Requests::rule_requests(const Stream& stream, const Triggers& triggers) {
       ruling.rule = Rule::in_turn;
       continue;
     }
+    // Where stamps are in disorder, only what comes twice is known to have been sent twice.
+    const bool may_be_again = scene_.facts.repeats && (!disordered || ruling.original != 0);
     const bool again =
-        scene_.facts.repeats &&
+        may_be_again &&
         (told.move == Move::late ? !told.of_first : sent.psn < told.top || confirmed_long_before(sent));
     Trigger trigger;
     if (told.move == Move::back) {

@@ -55,8 +55,8 @@ Triggers::Moment Triggers::moment_of(std::size_t i) const {
   const std::int64_t time_ns = scene_.note_at(now.at).time_ns;
   if (time_ns != capture::no_time && armed_ns_[at] != capture::no_time)
     now.stall_ns = std::clamp<std::int64_t>(time_ns - armed_ns_[at], 0, longest_ns);
-  const std::int64_t long_ns =
-      scene_.facts.timer.witnesses > 1 ? scene_.facts.timer.typical_ns / 4 * 3 : 8 * usual_answer_ns_;
+  const std::int64_t long_ns = scene_.facts.timer.witnesses > 1 ? scene_.facts.timer.typical_ns / 4 * 3
+                                                                : 8 * scene_.facts.usual_answer_ns;
   now.silent = now.silence_ns >= std::max(long_ns, shortest_timer_ns);
   // What was confirmed before the episode had been sent, though that is forgotten.
   now.sent_before = sent.previous >= 0 || (sent.psn < scene_.facts.acked && sent.psn >= scene_.facts.first) ||
@@ -315,7 +315,7 @@ void Triggers::offer_timer(const Moment& now, Trigger& best) const {
   } else {
     // Slow hosts answer no sooner than timers expire.
     if (now.sent_before && now.silence_ns >= pause_ns())
-      offer_from(3 + octaves(8 * usual_answer_ns_, now.silence_ns) * 1.5F);
+      offer_from(3 + octaves(8 * scene_.facts.usual_answer_ns, now.silence_ns) * 1.5F);
     const bool nobody_knows = !now.read && !scene_.facts.answers_captured;
     // The timer starts no sooner than a packet is sent.
     const bool no_timer = now.before >= 0 && !scene_.facts.capture.has_holes() &&
