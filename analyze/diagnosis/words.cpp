@@ -210,6 +210,28 @@ std::string pattern_words(const LossPattern& pattern) {
   return {};
 }
 
+/// Several senders whose bursts meet at one receiver, or whose packets the network marks on the way there.
+std::string incast_words(const Snapshot& snapshot, const Trouble& trouble, const LossPattern& pattern) {
+  if (trouble.cause != RootCause::loss || trouble.ways.size() < 3) return {};
+  const dissect::IpAddress& receiver = trouble.ways.begin()->second;
+  for (const Way& way : trouble.ways) {
+    if (way.second != receiver) return {};
+  }
+  std::uint64_t marked = 0;
+  for (const Connection& connection : snapshot.connections) {
+    for (unsigned side = 0; side < 2; ++side) {
+      if (connection.ends[1 - side].address == receiver)
+        marked += connection.sent[side].count(Event::ce_marked);
+    }
+  }
+  if (pattern.pattern != Pattern::bursts && marked == 0) return {};
+  return fmt::format(
+      "{} hosts send to {}, and what they send is {}: incast, the queue in front of {} runs full.",
+      trouble.ways.size(), address_text(receiver),
+      marked == 0 ? std::string("lost in bursts") : fmt::format("marked CE ({})", packets_text(marked)),
+      address_text(receiver));
+}
+
 std::string cost_words(const Cost& cost) {
   std::string text;
   if (cost.repeated_packets != 0)
@@ -362,10 +384,13 @@ void put_in_words(const Snapshot& snapshot, const Trouble& trouble, const Share&
   diagnosis.sentence = sentence_of(snapshot, trouble, share, w);
   const LossPattern pattern = pattern_of(snapshot, trouble);
   diagnosis.pattern = pattern.pattern;
-  for (std::string fact : {pattern_words(pattern), incidents_words(diagnosis), cost_words(diagnosis.cost),
-                           symptoms_words(trouble)}) {
+  for (std::string fact : {pattern_words(pattern), incast_words(snapshot, trouble, pattern),
+                           incidents_words(diagnosis), cost_words(diagnosis.cost), symptoms_words(trouble)}) {
     if (!fact.empty()) diagnosis.facts.push_back(std::move(fact));
   }
+  if (pattern.pattern == Pattern::bursts && snapshot.congestion.ect_packets == 0)
+    diagnosis.facts.emplace_back(
+        "Nothing here is ECN-capable, so nothing slows senders down before a queue is full.");
   leave_open(trouble, w, diagnosis);
 }
 
