@@ -2,8 +2,6 @@
 #include "analyze/episode/wire_order.hpp"
 
 #include <algorithm>
-#include <cstdlib>
-#include <fmt/core.h>
 #include <limits>
 #include <numeric>
 #include <tuple>
@@ -81,7 +79,8 @@ class Untangled {
 
 /// How late those are that nobody asked for, behind others that were sent later: where that are many, it is
 /// how far the order is disturbed. What was confirmed before the episode had come before, if that is
-/// forgotten. A row of several that goes on with what had come already was sent again.
+/// forgotten. A row of several that goes on with what had come already was sent again; so was what comes for
+/// the first time in a pass, behind what had come or was asked for: it was lost before.
 void Untangled::learn() {
   Set<std::int64_t> asked;
   for (const Note& note : notes_) {
@@ -96,16 +95,27 @@ void Untangled::learn() {
   List<std::pair<std::int64_t, std::int64_t>> tops;  // PSNs that rise, with when they came
   std::int64_t row = -1;                             // where it goes on
   std::size_t before_row = 0;                        // so many late ones
+  bool in_pass = false;                              // what had come is sent again, and what follows it
+  bool asked_for = false;                            // a NAK asked for what rises since then
+  std::size_t before_it = 0;                         // so many late ones
   for (const std::int32_t i : requests_) {
     const Note& note = at(i);
     const bool again = !seen.insert(note.psn) || reads.within(note.psn);
     if (note.psn != row) before_row = late.size();
     if (again && late.size() >= before_row + some) late.resize(before_row);
+    const bool rises = note.psn >= row;
     row = end_of(note);
+    if (!rises || asked.contains(note.psn)) {
+      asked_for = asked.contains(note.psn);
+      before_it = late.size();
+    }
+    // A pass, not a row that was held up as a whole.
+    if (again && asked_for) late.resize(std::min(before_it, late.size()));
+    in_pass = again || (in_pass && rises && !tops.empty() && note.psn <= tops.back().first);
     if (again) continue;
     if (tops.empty() || note.psn > tops.back().first) {
       tops.emplace_back(note.psn, note.time_ns);
-    } else if (!note.before && !asked.contains(note.psn) && end_of(note) > facts_.acked) {
+    } else if (!note.before && !in_pass && !asked.contains(note.psn) && end_of(note) > facts_.acked) {
       const auto beyond =
           std::upper_bound(tops.begin(), tops.end(), std::pair{note.psn, notes_.back().time_ns});
       if (beyond != tops.end()) late.push_back(note.time_ns - beyond->second);
@@ -116,7 +126,6 @@ void Untangled::learn() {
   // Not by the last few of them: what was lost and sent again looks alike.
   const std::size_t most = late.size() - 1 - late.size() / 16;
   std::nth_element(late.begin(), late.begin() + static_cast<std::ptrdiff_t>(most), late.end());
-  if (std::getenv("RSP") != nullptr) { fmt::print(stderr, "DISORDER {} late of {} most={} notes={} first f={} last f={}\n", late.size(), seen.size(), late[most], notes_.size(), notes_.front().frame, notes_.back().frame); for (auto l : late) fmt::print(stderr," {}",l); fmt::print(stderr,"\n"); }
   facts_.disorder_ns = std::max(facts_.disorder_ns, late[most] + late[most] / 4);
 }
 
