@@ -38,6 +38,7 @@
   rule(illegal_sequence, warning, every_packet, "illegal opcode sequence") \
   rule(msn_backwards, warning, anything, "message sequence numbers go backwards") \
   rule(pause_storm, error, every_packet, "pause storm") \
+  rule(pfc_watchdog, warning, every_packet, "a PFC watchdog should have fired") \
   rule(pause_heavy, warning, every_packet, "a receiver pauses its link much of the time") \
   rule(pause_mutual, error, every_packet, "two ports pause each other") \
   rule(pause_unused_priority, warning, anything, "a priority is paused that RoCE does not use") \

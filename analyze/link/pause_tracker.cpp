@@ -136,6 +136,7 @@ void PauseTracker::pause(LaneId id, std::uint16_t quanta, std::uint64_t number, 
   std::unique_ptr<PauseLane>& made = port.lanes[id.second];
   if (!made) made = std::make_unique<PauseLane>();
   PauseLane& lane = *made;
+  if (options_.watchdog && !lane.watchdog) lane.watchdog = std::make_unique<WatchdogFacts>();
   const bool off = quanta != 0;
   (off ? lane.xoff : lane.xon).add(number, time_ns);
   lane.asked_quanta += quanta;
@@ -174,6 +175,8 @@ void PauseTracker::pause(LaneId id, std::uint16_t quanta, std::uint64_t number, 
   const std::uint64_t speed = options_.link_speed_bps != 0 ? options_.link_speed_bps : port.speed_bps;
   lane.until_ns = now + quanta_to_ns(quanta, speed != 0 ? speed : fastest_link_bps);
   latest_until_ns_ = std::max(latest_until_ns_, lane.until_ns);
+  if (options_.watchdog)
+    restored_ns_ = std::max(restored_ns_, lane.until_ns + options_.watchdog.restoration_ns);
   lane.xoff_ns = now;
   lane.xoff_quanta = quanta;
 }
@@ -210,6 +213,7 @@ void PauseTracker::close(Point& point, LaneId id, std::int64_t end_ns) {
     lane.longest_from_ns = lane.from_ns;
   }
   if (lasted >= options_.storm_ns) lane.storms.add(lane.from_packet, lane.from_ns);
+  if (lane.watchdog) lane.watchdog->pause_ended({lane.from_packet, lane.from_ns, end_ns}, options_.watchdog);
   if (!lane.listed) return;
   lane.listed = false;
   std::erase(point.open, id);
@@ -261,6 +265,17 @@ void PauseTracker::see_packet(std::uint64_t number, const capture::Frame& frame,
   const bool by_dscp = !link.pcp && link.dscp != 0;
   check_overrun({*to, priority}, number, frame, to_port, by_dscp);
   check_overrun({*to, PausePort::global}, number, frame, to_port, false);
+  check_watchdog({*to, priority}, number, frame.time_ns);
+}
+
+/// Watchdogs look after PFC only. Without the link speed nobody knows when a pause has run out.
+void PauseTracker::check_watchdog(LaneId id, std::uint64_t number, std::int64_t time_ns) {
+  const PausePort& port = pauses_.ports[id.first];
+  PauseLane* const lane = port.lanes[id.second].get();
+  if (lane == nullptr || !lane->watchdog || !port.speed_known) return;
+  const PauseSpan pause{lane->from_packet, lane->from_ns, lane->until_ns};
+  if (lane->paused && time_ns < lane->from_ns + in_flight_allowance_ns(port.speed_bps)) return;
+  lane->watchdog->packet(number, time_ns, lane->paused ? &pause : nullptr, options_.watchdog);
 }
 
 void PauseTracker::check_overrun(LaneId id, std::uint64_t number, const capture::Frame& frame, bool to_port,
@@ -286,11 +301,16 @@ Pauses PauseTracker::finish(std::optional<std::int64_t> last_time_ns) {
   for (std::uint32_t place = 0; place < pauses_.ports.size(); ++place) {
     for (std::uint8_t i = 0; i < PausePort::lane_count; ++i) {
       PauseLane* const lane = pauses_.ports[place].lanes[i].get();
-      if (lane == nullptr || !lane->paused) continue;
+      if (lane == nullptr) continue;
+      if (!lane->paused) {
+        if (lane->watchdog) lane->watchdog->finish(last_time_ns.value_or(restored_ns_));
+        continue;
+      }
       const std::int64_t end = last_time_ns ? std::min(*last_time_ns, lane->until_ns) : lane->until_ns;
       lane->paused_at_end = last_time_ns && lane->until_ns >= *last_time_ns;
       if (!lane->paused_at_end) ++lane->expired;
       close(points_[pauses_.ports[place].point], {place, i}, end);
+      if (lane->watchdog) lane->watchdog->finish(last_time_ns.value_or(restored_ns_));
     }
   }
   for (MutualPause& mutual : pauses_.mutual) {

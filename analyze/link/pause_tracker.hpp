@@ -27,6 +27,7 @@ namespace roce::analyze {
 struct PauseOptions {
   std::uint64_t link_speed_bps = 0;  ///< of all links; 0 = as recorded in the capture
   std::int64_t storm_ns = default_storm_ns;
+  WatchdogTimes watchdog;  ///< of the switches; none: not known
   std::size_t port_limit = 1024;
   PriorityMap priorities;
 };
@@ -36,6 +37,7 @@ class PauseTracker {
  public:
   explicit PauseTracker(const PauseOptions& options) : options_(options) {
     pauses_.storm_ns = options.storm_ns;
+    pauses_.watchdog = options.watchdog;
   }
 
   /// A port with that address sends LLDP frames at that point.
@@ -44,10 +46,13 @@ class PauseTracker {
   void see(std::uint64_t number, const capture::Frame& frame, const dissect::Dissection& dissection,
            std::uint64_t interface_speed_bps);
 
-  [[nodiscard]] bool pausing() const noexcept { return paused_lanes_ != 0; }
-  /// Whether a packet of this time may fall into a pause.
+  /// Whether packets matter at all.
+  [[nodiscard]] bool pausing() const noexcept {
+    return paused_lanes_ != 0 || latest_until_ns_ < restored_ns_;
+  }
+  /// Whether a packet of this time may fall into a pause, or before the restoration of a watchdog.
   [[nodiscard]] bool watches(std::int64_t time_ns) const noexcept {
-    return paused_lanes_ != 0 && time_ns <= latest_until_ns_;
+    return (paused_lanes_ != 0 && time_ns <= latest_until_ns_) || time_ns <= restored_ns_;
   }
   /// Adds a RoCE packet; only needed if watches() is true.
   void see_packet(std::uint64_t number, const capture::Frame& frame, const LinkView& link);
@@ -75,6 +80,7 @@ class PauseTracker {
   void expire(Point& point, std::int64_t time_ns);
   void close(Point& point, LaneId id, std::int64_t end_ns);
   void add_mutual(LaneId one, LaneId other, std::int64_t end_ns);
+  void check_watchdog(LaneId id, std::uint64_t number, std::int64_t time_ns);
   void check_overrun(LaneId id, std::uint64_t number, const capture::Frame& frame, bool to_port,
                      bool by_dscp);
 
@@ -86,6 +92,7 @@ class PauseTracker {
   std::map<std::array<std::uint32_t, 3>, std::size_t> mutual_;  ///< ports and lane, to their place
   std::size_t paused_lanes_ = 0;
   std::int64_t latest_until_ns_ = 0;
+  std::int64_t restored_ns_ = -1;  ///< when the last watchdog lets go; only with one
 };
 
 }  // namespace roce::analyze

@@ -12,6 +12,7 @@
 #include "analyze/base/deep_ptr.hpp"
 #include "analyze/base/sightings.hpp"
 #include "analyze/link/pause_series.hpp"
+#include "analyze/link/pfc_watchdog.hpp"
 
 namespace roce::analyze {
 
@@ -73,6 +74,7 @@ struct PauseLane {
   Sightings overrun;      ///< RoCE packets to the port on this priority while it is paused
   std::uint64_t overrun_bytes = 0;
   std::uint64_t overrun_by_dscp = 0;  ///< of `overrun`, untagged ones, whose priority is by their DSCP
+  DeepPtr<WatchdogFacts> watchdog;    ///< only with Pauses::watchdog
 
   // While it is followed:
   bool paused = false;
@@ -122,6 +124,7 @@ struct Pauses {
   std::vector<MutualPause> mutual;
   std::uint64_t dropped_frames = 0;  ///< frames of ports beyond the limit
   std::int64_t storm_ns = default_storm_ns;
+  WatchdogTimes watchdog;  ///< of the switches, as told; none: not known
 };
 
 }  // namespace roce::analyze

@@ -44,6 +44,7 @@ struct AnalysisOptions {
   std::optional<std::int64_t> known_end_ns;
   std::uint64_t link_speed_bps = 0;                ///< of links with pauses; 0 = as recorded in the capture
   std::int64_t pause_storm_ns = default_storm_ns;  ///< a pause this long is a storm
+  WatchdogTimes pfc_watchdog;                      ///< of the switches; none: not known
   PriorityMap priorities;                          ///< priorities of packets
   // For live captures, which may run for days:
   /// Flows and connections that are idle for so long, by packet times, are no longer followed; 0 = never. See

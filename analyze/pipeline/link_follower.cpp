@@ -22,6 +22,7 @@ PauseOptions pause_options(const AnalysisOptions& options) {
   PauseOptions pauses;
   pauses.link_speed_bps = options.link_speed_bps;
   pauses.storm_ns = options.pause_storm_ns;
+  pauses.watchdog = options.pfc_watchdog;
   pauses.priorities = priorities_of(options);
   return pauses;
 }

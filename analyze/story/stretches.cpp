@@ -118,15 +118,18 @@ void StretchCounter::add_to(Story& story) const {
   sort_lines(story.lines);
 }
 
-void count_stretches(capture::CaptureSource& source, VerdictStore& verdicts, StretchCounter& counter) {
+void count_stretches(capture::CaptureSource& source, VerdictStore& verdicts, const TimeRange& times,
+                     StretchCounter& counter) {
   constexpr std::size_t batch_frames = 4096;
   std::uint64_t number = 0;
+  std::int64_t first_ns = capture::no_time;
   for (;;) {
     capture::FrameBatch batch;
     const auto got = source.next_batch(batch, batch_frames);
     for (const capture::Frame& frame : batch.frames) {
       ++number;
-      counter.count(number, frame, verdicts.find(number));
+      if (first_ns == capture::no_time) first_ns = frame.time_ns;
+      if (times.contains(frame.time_ns, first_ns)) counter.count(number, frame, verdicts.find(number));
     }
     if (got && *got == 0) return;
   }

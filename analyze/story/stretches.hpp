@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analyze/base/histogram.hpp"
+#include "analyze/base/time_bound.hpp"
 #include "analyze/packet/verdict_store.hpp"
 #include "analyze/story/story.hpp"
 #include "capture/core/source.hpp"
@@ -43,7 +44,9 @@ class StretchCounter {
   std::map<std::uint64_t, std::int64_t> times_;              ///< by packet
 };
 
-/// Reads the capture again. Ends early where it cannot be read further.
-void count_stretches(capture::CaptureSource& source, VerdictStore& verdicts, StretchCounter& counter);
+/// Reads the capture again, and counts what lies in this time range. Ends early where it cannot be read
+/// further.
+void count_stretches(capture::CaptureSource& source, VerdictStore& verdicts, const TimeRange& times,
+                     StretchCounter& counter);
 
 }  // namespace roce::analyze

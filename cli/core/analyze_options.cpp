@@ -122,6 +122,11 @@ void AnalyzeOptions::add_shared_to(CLI::App& command) {
   command.add_option("--pause-storm", pause_storm, "a pause longer than this is a storm (default: 200ms)")
       ->check(duration_error)
       ->type_name("TIME");
+  command
+      .add_option("--pfc-watchdog", pfc_watchdog,
+                  "detection and restoration time of the switches' PFC watchdog: where it should have fired")
+      ->check(watchdog_error)
+      ->type_name("TIME,TIME");
   command.add_option("--color", color, "auto, always or never")
       ->check(CLI::IsMember({"auto", "always", "never"}))
       ->type_name("WHEN");
@@ -227,6 +232,7 @@ std::optional<analyze::AnalysisOptions> analysis_options(const AnalyzeOptions& o
   analysis.roce_ip_protocol = static_cast<std::uint8_t>(options.roce_ip_protocol);
   analysis.link_speed_bps = parse_link_speed(options.link_speed).value_or(0);
   analysis.pause_storm_ns = parse_duration(options.pause_storm).value_or(analyze::default_storm_ns);
+  analysis.pfc_watchdog = parse_watchdog(options.pfc_watchdog).value_or(analyze::WatchdogTimes());
   return analysis;
 }
 

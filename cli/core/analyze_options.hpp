@@ -24,8 +24,9 @@ struct AnalyzeOptions {
   std::string filter;
   std::string from;
   std::string to;
-  std::string link_speed;   ///< empty: as described in the capture
-  std::string pause_storm;  ///< empty: the default
+  std::string link_speed;    ///< empty: as described in the capture
+  std::string pause_storm;   ///< empty: the default
+  std::string pfc_watchdog;  ///< empty: not known
   std::string color = "auto";
   std::string policy;             ///< a file or a profile
   std::string fail_on;            ///< name of a severity; empty: findings do not change the exit status

@@ -73,4 +73,19 @@ std::string duration_error(const std::string& text) {
                      text);
 }
 
+std::optional<analyze::WatchdogTimes> parse_watchdog(const std::string& text) {
+  const std::size_t comma = text.find(',');
+  if (comma == std::string::npos) return std::nullopt;
+  const auto detection = parse_duration(text.substr(0, comma));
+  const auto restoration = parse_duration(text.substr(comma + 1));
+  if (!detection || !restoration) return std::nullopt;
+  return analyze::WatchdogTimes{*detection, *restoration};
+}
+
+std::string watchdog_error(const std::string& text) {
+  if (parse_watchdog(text)) return {};
+  return fmt::format(
+      "not the times of a watchdog: '{}' (detection and restoration, each with its unit: 200ms,400ms)", text);
+}
+
 }  // namespace roce::cli

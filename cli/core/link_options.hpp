@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values of --link-speed, --pause-storm and other durations.
+// Values of --link-speed, --pause-storm, --pfc-watchdog and other durations.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
+
+#include "analyze/link/pfc_watchdog.hpp"
 
 namespace roce::cli {
 
@@ -18,5 +20,9 @@ namespace roce::cli {
 /// Nanoseconds of "200ms", "0.2s", "150us", "5000ns": above 0, at most a day. The unit is required.
 [[nodiscard]] std::optional<std::int64_t> parse_duration(const std::string& text);
 [[nodiscard]] std::string duration_error(const std::string& text);
+
+/// "200ms,400ms": detection and restoration, each as parse_duration() takes it.
+[[nodiscard]] std::optional<analyze::WatchdogTimes> parse_watchdog(const std::string& text);
+[[nodiscard]] std::string watchdog_error(const std::string& text);
 
 }  // namespace roce::cli

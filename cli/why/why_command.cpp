@@ -99,14 +99,18 @@ bool concerns(const analyze::JoinedError& error, const std::vector<analyze::Queu
 /// Counts what lies between the events, in a second reading where that is possible.
 void add_stretches(const WhyOptions& options, const analyze::Snapshot& snapshot,
                    analyze::VerdictStore& verdicts, std::vector<analyze::Story>& stories) {
-  if (stories.empty()) return;
+  if (stories.empty() || !options.analyze.filter.empty())
+    return;  // a filter leaves packets out of all counts
   const std::unique_ptr<capture::CaptureSource> source = read_again(options.analyze, snapshot);
   if (!source) return;
   analyze::StretchCounter counter;
   for (const analyze::Story& story : stories) counter.want(story);
   {
     const Interruptible interruptible(*source);
-    count_stretches(*source, verdicts, counter);
+    analyze::TimeRange times;
+    if (!options.analyze.from.empty()) times.from = parse_time(options.analyze.from);
+    if (!options.analyze.to.empty()) times.to = parse_time(options.analyze.to);
+    count_stretches(*source, verdicts, times, counter);
   }
   for (analyze::Story& story : stories) counter.add_to(story);
 }

@@ -132,8 +132,8 @@ std::string why_text(const Snapshot& snapshot, const Stories& stories, std::size
                      const ReportStyle& style) {
   Page page(style);
   if (const std::string missing = analyze::incomplete_text(snapshot); !missing.empty()) {
-    page.section("Verdict", "1;33");
-    page.line("INCOMPLETE: " + missing);
+    page.section("INCOMPLETE", "1;33");
+    page.line(missing);
     page.gap();
   }
   if (!stories.logs.empty()) write_errors(page, stories);

@@ -122,6 +122,15 @@ class Why(unittest.TestCase):
         self.assertEqual(piped["headline"], whole["headline"])
         self.assertEqual([line for line in piped["lines"]], [line for line in whole["lines"] if line["kind"] != "steady"])
 
+    def test_a_time_range_is_all_that_is_told(self):
+        story = self.one(RPING, "--qp", "0xcb", "--from", "+1", "--to", "+2")
+        steady, = lines(story, "steady")
+        begin, = lines(story, "begin")
+        self.assertEqual((steady["time"], steady["first_packet"]), (begin["time"], begin["first_packet"]))
+        self.assertIn("31 packets from 10.77.0.1, 33 packets from 10.77.0.2", steady["text"])
+        filtered = self.one(RPING, "--qp", "0xcb", "-Y", "infiniband.bth.opcode == 17")
+        self.assertEqual(lines(filtered, "steady"), [])
+
     def test_both_ends_and_the_host(self):
         story = self.one(SILENT, "--qp", "0x94")
         self.assertTrue(story["both_sides"])
@@ -220,7 +229,7 @@ class Why(unittest.TestCase):
     def test_incomplete_captures_are_called_so(self):
         status, out, _ = run(SILENT, "--qp", "0x94", "-c", "1000")
         self.assertEqual(status, 3)
-        self.assertTrue(out.startswith("Verdict     INCOMPLETE"), out)
+        self.assertTrue(out.startswith("INCOMPLETE  "), out)
 
 
 if __name__ == "__main__":

@@ -147,6 +147,7 @@ class Capture {
     options.link_speed_bps = speeds[how >> 1U & 3U];
     options.port_limit = dcbx_limit_;
     options.storm_ns = std::int64_t{1} << (how >> 3U);
+    options.watchdog = {options.storm_ns, (how >> 3U & 1U) != 0 ? 0 : options.storm_ns};
     return options;
   }
 
@@ -279,6 +280,7 @@ class Capture {
       require(std::accumulate(over_time.begin(), over_time.end(), std::int64_t{0}) == lane->paused_ns,
               "pauses over time");
       require(lane->storms.count <= lane->pauses, "storms");
+      check_watchdog(*lane);
       const auto told = told_.find({port.point, port.mac & 7U, i});
       require(told != told_.end(), "a lane that nobody paused");
       const Counted counted = count(told->second, options_.link_speed_bps, time_ns_);
@@ -287,6 +289,18 @@ class Capture {
       require(counted.needless == lane->needless_xon, "XONs while not paused");
       require(counted.paused_ns == lane->paused_ns, "the paused time");
     }
+  }
+
+  /// It was told to detect what is a storm here.
+  void check_watchdog(const PauseLane& lane) const {
+    require(lane.watchdog != nullptr, "a watchdog");
+    const WatchdogFacts& facts = *lane.watchdog;
+    require(facts.fires.count <= lane.storms.count, "a watchdog without a storm");
+    require((facts.fires.count != 0) == (lane.storms.count != 0), "a storm without a watchdog");
+    if (options_.watchdog.restoration_ns == 0)
+      require(facts.fires.count == lane.storms.count, "storms that a watchdog forgets at once");
+    require(facts.restored.count + (facts.held_at_end ? 1 : 0) == facts.fires.count, "restored watchdogs");
+    require(facts.held_ns >= 0, "the time that a watchdog held");
   }
 
   std::size_t dcbx_limit_ = 0;

@@ -290,8 +290,8 @@ class LinkControl(unittest.TestCase):
                         "paused_quanta", "storms", "longest_packet"):
                 self.assertEqual(row[key], str(lane[key] if lane[key] is not None else 0), (key, lane))
         told = json.loads(table("pauses", "--json"))
-        self.assertEqual({key: told[key] for key in ("pause", "pause_ports", "pause_mutual", "pause_storm_ns")},
-                         {key: whole["congestion"][key] for key in ("pause", "pause_ports", "pause_mutual", "pause_storm_ns")})
+        self.assertEqual({key: told[key] for key in ("pause", "pause_ports", "pause_mutual", "pause_storm_ns", "pfc_watchdog")},
+                         {key: whole["congestion"][key] for key in ("pause", "pause_ports", "pause_mutual", "pause_storm_ns", "pfc_watchdog")})
         by_xoff = [lane["xoff"] for lane in json.loads(table("pauses", "--json", "--sort", "xoff"))["pause"]]
         self.assertEqual(by_xoff, sorted(by_xoff, reverse=True))
         port, = csv.DictReader(io.StringIO(table("dcbx", "--csv"), newline=""))

@@ -43,6 +43,21 @@ void write_priority(JsonWriter& json, unsigned lane) {
   lane == PausePort::global ? json.null_field("priority") : json.field("priority", lane);
 }
 
+void write_watchdog(JsonWriter& json, const WatchdogFacts* watchdog) {
+  json.key("watchdog");
+  if (watchdog == nullptr) {
+    json.null();
+    return;
+  }
+  json.begin_object().field("fires", watchdog->fires.count).field("restored", watchdog->restored.count);
+  json.field("held_ns", watchdog->held_ns).field("held_at_end", watchdog->held_at_end);
+  json.field("flowed_packets", watchdog->flowed.count).field("resumed_packets", watchdog->resumed.count);
+  write_time(json, "first_time", watchdog->fires.first_time_ns);
+  write_time(json, "last_time", watchdog->fires.last_time_ns);
+  write_packets(json, watchdog->fires);
+  json.end_object();
+}
+
 void write_lane(JsonWriter& json, const Snapshot& s, const PausePort& port, unsigned i) {
   const PauseLane& lane = *port.lanes[i];
   const bool known = is_speed_known(port);
@@ -78,6 +93,7 @@ void write_lane(JsonWriter& json, const Snapshot& s, const PausePort& port, unsi
   } else {
     json.null();
   }
+  write_watchdog(json, lane.watchdog.get());
   Sightings all = lane.xoff;
   if (lane.xoff.count == 0) all = lane.xon;
   write_time(json, "first_time", all.first_time_ns);
@@ -190,7 +206,13 @@ void write_pauses(JsonWriter& json, const Snapshot& s, const Listing& listing) {
     json.end_object();
   }
   json.end_array();
-  json.field("pause_storm_ns", pauses.storm_ns);
+  json.field("pause_storm_ns", pauses.storm_ns).key("pfc_watchdog");
+  if (pauses.watchdog) {
+    json.begin_object().field("detection_ns", pauses.watchdog.detection_ns);
+    json.field("restoration_ns", pauses.watchdog.restoration_ns).end_object();
+  } else {
+    json.null();
+  }
 }
 
 void write_dcbx(JsonWriter& json, const Snapshot& s) {

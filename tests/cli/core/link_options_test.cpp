@@ -39,6 +39,19 @@ TEST(LinkOptions, a_speed_without_its_unit_is_refused) {
   }
 }
 
+TEST(LinkOptions, watchdogs) {
+  const auto times = parse_watchdog("200ms,0.4s");
+  ASSERT_TRUE(times);
+  EXPECT_EQ(times->detection_ns, 200'000'000);
+  EXPECT_EQ(times->restoration_ns, 400'000'000);
+  EXPECT_TRUE(watchdog_error("1ms,1ms").empty());
+  for (const char* text :
+       {"", ",", "200ms", "200ms,", ",400ms", "200,400", "200ms,0ms", "200ms,400ms,1ms", "200ms;400ms"}) {
+    EXPECT_FALSE(parse_watchdog(text)) << text;
+    EXPECT_NE(watchdog_error(text).find("200ms,400ms"), std::string::npos);
+  }
+}
+
 TEST(LinkOptions, durations) {
   EXPECT_EQ(parse_duration("200ms"), 200'000'000);
   EXPECT_EQ(parse_duration("0.2s"), 200'000'000);

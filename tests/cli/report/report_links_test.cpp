@@ -57,6 +57,7 @@ TEST(ReportLinks, PausesAsJson) {
                      {"longest_packet", 1},
                      {"storms", 0},
                      {"traffic_while_paused", {{"packets", 2}, {"bytes", 128}}},
+                     {"watchdog", nullptr},
                      {"first_time", Link::base},
                      {"last_time", Link::base + 300 * us},
                      {"packets", {1, 2}}};
@@ -66,6 +67,26 @@ TEST(ReportLinks, PausesAsJson) {
   EXPECT_EQ(congestion["pause_ports"][0]["faults"]["reserved_bits"], 0);
   EXPECT_TRUE(congestion["pause_mutual"].empty());
   EXPECT_EQ(congestion["pause_storm_ns"], 200'000'000);
+  EXPECT_EQ(congestion["pfc_watchdog"], nullptr);
+}
+
+TEST(ReportLinks, WatchdogAsJson) {
+  Link link;
+  link.options_.pfc_watchdog = {150 * us, 400 * us};
+  link.at(0, pfc(host_mac, {{3, 65535}})).at(200 * us, pfc(host_mac, {{3, 0}}));
+  link.at(ms, tagged_roce(host_mac, switch_mac, 3));
+  const json congestion = json_of(link.look())["congestion"];
+  EXPECT_EQ(congestion["pfc_watchdog"], (json{{"detection_ns", 150'000}, {"restoration_ns", 400'000}}));
+  const json want{{"fires", 1},
+                  {"restored", 1},
+                  {"held_ns", 450'000},
+                  {"held_at_end", false},
+                  {"flowed_packets", 0},
+                  {"resumed_packets", 0},
+                  {"first_time", Link::base + 150 * us},
+                  {"last_time", Link::base + 150 * us},
+                  {"packets", {1}}};
+  EXPECT_EQ(congestion["pause"][0]["watchdog"], want);
 }
 
 TEST(ReportLinks, KeysAreThereWithoutPauses) {
