@@ -36,7 +36,7 @@ Cost cost_of(const Trouble& trouble) {
 }
 
 /// What it did to the traffic. Some three times are chance; from then on shares count, not numbers.
-Consequence consequence_of(const Trouble& trouble, const Share& share) {
+Consequence consequence_of(const Trouble& trouble, const HitShare& share) {
   if (trouble.failed != 0) return Consequence::fatal;
   // No traffic at all is degraded, however few packets say so.
   if (trouble.cause == RootCause::pause || trouble.cause == RootCause::no_answer)
@@ -57,15 +57,15 @@ Consequence consequence_of(const Trouble& trouble, const Share& share) {
 }
 
 void place(const Trouble& trouble, Diagnosis& d) {
-  const auto one = [&](dissect::IpAddress Way::*end) -> std::optional<dissect::IpAddress> {
+  const auto one = [&](dissect::IpAddress Route::*end) -> std::optional<dissect::IpAddress> {
     const dissect::IpAddress& host = (*trouble.ways.begin()).*end;
-    for (const Way& way : trouble.ways) {
+    for (const Route& way : trouble.ways) {
       if (way.*end != host) return std::nullopt;
     }
     return host;
   };
-  d.from = one(&Way::first);
-  d.to = one(&Way::second);
+  d.from = one(&Route::first);
+  d.to = one(&Route::second);
   d.seen = trouble.seen;
   if (trouble.cause == RootCause::pause) {
     d.level = Level::host;
@@ -94,7 +94,7 @@ Diagnosis diagnosis_of(const Snapshot& snapshot, const Trouble& trouble) {
   Diagnosis d;
   d.cause = root_cause_names[trouble.cause];
   place(trouble, d);
-  const Share share = share_of(snapshot, trouble);
+  const HitShare share = hit_share(snapshot, trouble);
   d.severity = consequence_of(trouble, share);
   d.cost = cost_of(trouble);
   d.at_least = trouble.at_least;

@@ -14,7 +14,7 @@ struct Draft {
   Diagnosis diagnosis;
   RootCause cause{};
   std::set<std::uint32_t> connections;
-  std::set<Way> ways;
+  std::set<Route> ways;
   int follows = 0;  ///< FindingRole::follows of the finding that it is
 };
 

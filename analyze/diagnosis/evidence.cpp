@@ -20,7 +20,7 @@ int fitness(const Draft& draft, const Finding& finding, const FindingRole& role)
   if (!finding.from || !finding.to) return 1;
   // What answers do is told by the requests that are sent again for them.
   const bool back = draft.cause == RootCause::answers_lost && !role.one_way;
-  const Way way = back ? Way{*finding.to, *finding.from} : Way{*finding.from, *finding.to};
+  const Route way = back ? Route{*finding.to, *finding.from} : Route{*finding.from, *finding.to};
   if (draft.ways.contains(way)) return 2;
   return role.one_way ? 0 : 1;
 }
@@ -35,7 +35,7 @@ bool is_elsewhere(const Draft& draft, std::string_view finding) {
   return false;
 }
 
-std::string first_sentence(const std::string& text) {
+std::string opening_sentence(const std::string& text) {
   for (std::size_t at = text.find(". "); at != std::string::npos; at = text.find(". ", at + 1)) {
     const char next = at + 2 < text.size() ? text[at + 2] : 'A';
     if (next >= 'A' && next <= 'Z') return text.substr(0, at);
@@ -77,7 +77,7 @@ Draft draft_of(const Finding& finding, std::size_t index, const FindingRole& rol
                                                                     : Consequence::odd;
   d.severity = std::min(meant, role.at_most);
   d.subject = finding.subject;
-  const std::string what = first_sentence(finding.explanation);
+  const std::string what = opening_sentence(finding.explanation);
   d.sentence = what.find(finding.subject) == std::string::npos && finding.connections.empty()
                    ? fmt::format("{}: {}", finding.subject, what)
                    : what;
@@ -145,7 +145,7 @@ void add_alone(const Snapshot& snapshot, std::size_t index, const FindingRole& r
   }
   Diagnosis& d = alike->diagnosis;
   d.findings.push_back(index);
-  d.facts.push_back(first_sentence(finding.explanation) + ".");
+  d.facts.push_back(opening_sentence(finding.explanation) + ".");
   if (snapshot.findings[d.findings.front()].id != finding.id) return;
   if (d.from != finding.from) d.from.reset();
   if (d.to != finding.to) d.to.reset();

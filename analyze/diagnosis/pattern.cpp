@@ -37,33 +37,34 @@ std::int64_t period_of(const std::vector<std::int64_t>& starts) {
 }
 
 /// When something was lost upstream, and how much in a row of one connection.
-struct Lost {
+struct LostThen {
   std::int64_t at_ns = 0;
   std::uint64_t packets = 0;
   std::uint32_t row = 0;
   std::uint32_t connection = 0;
 };
 
-std::vector<Lost> losses_of(const Trouble& trouble) {
-  std::vector<Lost> losses;
+std::vector<LostThen> losses_in_time(const Trouble& trouble) {
+  std::vector<LostThen> losses;
   for (const Incident* each : trouble.incidents) {
     if (each->start_ns == capture::no_time || each->lost_row == 0) continue;
     losses.push_back({each->start_ns, each->lost_before, each->lost_row, each->connection});
   }
-  std::sort(losses.begin(), losses.end(), [](const Lost& a, const Lost& b) { return a.at_ns < b.at_ns; });
+  std::sort(losses.begin(), losses.end(),
+            [](const LostThen& a, const LostThen& b) { return a.at_ns < b.at_ns; });
   return losses;
 }
 
 /// Nothing got through for a while, once: all that was lost, in rows, on several connections, and in a small
 /// part of the time in which they sent.
-void look_for_outage(const std::vector<Lost>& losses, std::int64_t time_ns, LossPattern& found) {
+void look_for_outage(const std::vector<LostThen>& losses, std::int64_t time_ns, LossPattern& found) {
   constexpr std::uint64_t many = 16;
   constexpr std::int64_t part = 10;
   if (losses.empty()) return;
   std::uint64_t all = 0;
   std::size_t rows = 0;
   std::set<std::uint32_t> connections;
-  for (const Lost& each : losses) {
+  for (const LostThen& each : losses) {
     all += each.packets;
     rows += each.row >= a_row ? 1 : 0;
     connections.insert(each.connection);
@@ -77,7 +78,7 @@ void look_for_outage(const std::vector<Lost>& losses, std::int64_t time_ns, Loss
 
 /// Losses that lie so close together in time that they are of one burst, on whatever connections; the shares
 /// of losses that are in bursts.
-double look_for_bursts(const std::vector<Lost>& losses, LossPattern& found) {
+double look_for_bursts(const std::vector<LostThen>& losses, LossPattern& found) {
   if (losses.empty()) return 0;
   constexpr std::int64_t much_closer = 16;
   const std::int64_t mean_ns =
@@ -97,16 +98,16 @@ double look_for_bursts(const std::vector<Lost>& losses, LossPattern& found) {
   return static_cast<double>(in_bursts) / static_cast<double>(all);
 }
 
-struct Slice {
+struct Portion {
   std::uint64_t lost = 0;
   std::uint64_t sent = 0;
 };
 
 /// The key that nearly all losses have in common though others send as well; end() if there is none. `times`:
 /// how often something was lost: what is lost at once is one chance.
-template <class Slices>
-typename Slices::const_iterator common_key(const Slices& slices, std::size_t times) {
-  Slice all;
+template <class Portions>
+typename Portions::const_iterator common_key(const Portions& slices, std::size_t times) {
+  Portion all;
   auto most = slices.end();
   for (auto each = slices.begin(); each != slices.end(); ++each) {
     all.lost += each->second.lost;
@@ -136,8 +137,8 @@ std::uint64_t lost_of(const Events& sent, Whereabouts seen) {
 /// Whether the losses are of one DSCP, or of one UDP source port, while others between the same hosts lose
 /// none.
 void look_for_share(const Snapshot& snapshot, const Trouble& trouble, LossPattern& found) {
-  std::map<std::uint8_t, Slice> classes;
-  std::map<std::uint16_t, Slice> paths;
+  std::map<std::uint8_t, Portion> classes;
+  std::map<std::uint16_t, Portion> paths;
   for (const Connection& connection : snapshot.connections) {
     for (unsigned side = 0; side < 2; ++side) {
       if (!trouble.ways.contains({connection.ends[side].address, connection.ends[1 - side].address}))
@@ -145,7 +146,7 @@ void look_for_share(const Snapshot& snapshot, const Trouble& trouble, LossPatter
       const Flow* const flow = flow_of(snapshot, connection, side);
       if (flow == nullptr) continue;
       const std::uint64_t lost = lost_of(connection.sent[side], trouble.seen);
-      const auto add = [&](Slice& slice) {
+      const auto add = [&](Portion& slice) {
         slice.lost += lost;
         slice.sent += connection.packets[side] + lost;
       };
@@ -171,12 +172,12 @@ LossPattern pattern_of(const Snapshot& snapshot, const Trouble& trouble) {
   if (!counts_packets(trouble.cause)) return found;
   std::int64_t time_ns = 0;
   for (const auto& [id, side] : trouble.sides) {
-    const Connection* const connection = connection_of(snapshot, id);
+    const Connection* const connection = find_connection(snapshot, id);
     if (connection != nullptr && connection->first_time_ns != capture::no_time)
       time_ns = std::max(time_ns, span_ns(connection->first_time_ns, connection->last_time_ns));
   }
   // Downstream of the capture point a NAK names one packet: neither rows nor bursts can be told there.
-  const std::vector<Lost> losses = losses_of(trouble);
+  const std::vector<LostThen> losses = losses_in_time(trouble);
   look_for_outage(losses, time_ns, found);
   if (found.pattern != Pattern::none) return found;
   look_for_share(snapshot, trouble, found);

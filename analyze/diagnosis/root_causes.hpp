@@ -38,7 +38,8 @@ enum class RootCause : std::uint8_t {
   capture,                 ///< the capture itself
   count_
 };
-inline constexpr EnumNames<RootCause, static_cast<std::size_t>(RootCause::count_)> root_cause_names(
+inline constexpr std::size_t root_cause_count = static_cast<std::size_t>(RootCause::count_);
+inline constexpr EnumNames<RootCause, root_cause_count> root_cause_names(
     {{RootCause::request_refused, "request_refused"},
      {RootCause::no_answer, "no_answer"},
      {RootCause::connection_refused, "connection_refused"},

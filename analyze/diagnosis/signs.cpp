@@ -38,7 +38,7 @@ std::uint64_t usual_answer_ns(const Requester& requester) {
 
 /// So many repeats of one request without an answer are more than a lost packet, whether the requester has
 /// given up yet or not.
-bool unanswered(const RetryChain& chain) noexcept {
+bool never_answered(const RetryChain& chain) noexcept {
   constexpr std::uint32_t in_a_row = 3;
   return !chain.answered && chain.resends >= in_a_row;
 }
@@ -65,7 +65,7 @@ class Collector {
 };
 
 Trouble& Collector::at(RootCause cause, Whereabouts seen, const Connection& connection, unsigned sender) {
-  const Way way{connection.ends[sender].address, connection.ends[1 - sender].address};
+  const Route way{connection.ends[sender].address, connection.ends[1 - sender].address};
   Trouble& trouble = all_[{cause, way, seen}];
   trouble.cause = cause;
   trouble.seen = seen;
@@ -192,7 +192,7 @@ void Collector::silence(const Incident& incident, const Connection& connection, 
 }
 
 void Collector::note(const Incident& incident) {
-  const Connection* const connection = connection_of(snapshot_, incident.connection);
+  const Connection* const connection = find_connection(snapshot_, incident.connection);
   if (connection == nullptr) return;
   const unsigned side = incident.side;
   const unsigned other = 1 - side;
@@ -234,7 +234,7 @@ void Collector::note(const Incident& incident) {
       silence(incident, *connection, *trouble);
       break;
     case IncidentKind::timeout:
-      if (!incident.over && unanswered(chain) && !unpaired_.other_may_be_there(*connection)) {
+      if (!incident.over && never_answered(chain) && !unpaired_.other_may_be_there(*connection)) {
         trouble = &at(RootCause::no_answer, Whereabouts::not_known, *connection, side);
         ++trouble->at_least;
         break;

@@ -10,7 +10,7 @@ namespace roce::analyze::diagnosis {
 
 struct TroubleKey {
   RootCause cause{};
-  Way way;
+  Route way;
   Whereabouts seen{};
   auto operator<=>(const TroubleKey&) const = default;
 };

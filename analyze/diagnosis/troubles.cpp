@@ -9,7 +9,7 @@
 
 namespace roce::analyze::diagnosis {
 
-const Connection* connection_of(const Snapshot& snapshot, std::uint32_t id) noexcept {
+const Connection* find_connection(const Snapshot& snapshot, std::uint32_t id) noexcept {
   const auto found =
       std::lower_bound(snapshot.connections.begin(), snapshot.connections.end(), id,
                        [](const Connection& each, std::uint32_t wanted) { return each.id < wanted; });
@@ -56,8 +56,8 @@ std::uint64_t Trouble::timer_ns() const {
 namespace {
 
 /// Whether a cause is about the way that the symptom asks for.
-bool fits(const Explains& row, const Way& symptom, const Way& cause) noexcept {
-  const Way back{symptom.second, symptom.first};
+bool fits(const Explains& row, const Route& symptom, const Route& cause) noexcept {
+  const Route back{symptom.second, symptom.first};
   switch (row.way) {
     case Explains::Towards::same:
       return cause == symptom;
@@ -102,9 +102,9 @@ bool at_once(const Trouble& a, const Trouble& b) noexcept {
 }
 
 /// The trouble of that cause between the two hosts of the symptom; of several the one with most of it.
-Trouble* cause_of(Troubles& all, const Explains& row, const Way& way, const Trouble& symptom) {
+Trouble* cause_of(Troubles& all, const Explains& row, const Route& way, const Trouble& symptom) {
   Trouble* best = nullptr;
-  for (const Way& each : {way, Way{way.second, way.first}}) {
+  for (const Route& each : {way, Route{way.second, way.first}}) {
     if (!fits(row, way, each)) continue;
     for (auto at = all.lower_bound({row.cause, each, Whereabouts{}});
          at != all.end() && at->first.cause == row.cause && at->first.way == each; ++at) {
@@ -143,7 +143,7 @@ constexpr double most_of_one = 0.8;
 using Members = std::vector<Trouble>;
 
 /// Moves those with `host` to the end, and returns where they begin.
-Members::iterator part_with(Members& all, const dissect::IpAddress& host, dissect::IpAddress Way::*end) {
+Members::iterator part_with(Members& all, const dissect::IpAddress& host, dissect::IpAddress Route::*end) {
   return std::stable_partition(all.begin(), all.end(),
                                [&](const Trouble& each) { return (*each.ways.begin()).*end != host; });
 }
@@ -166,7 +166,7 @@ void join_pairs(Members members, Members& troubles) {
   };
   std::uint64_t all = 0;
   for (const Trouble& each : members) all += each.weight();
-  for (dissect::IpAddress Way::*end : {&Way::second, &Way::first}) {
+  for (dissect::IpAddress Route::*end : {&Route::second, &Route::first}) {
     std::map<dissect::IpAddress, std::pair<std::size_t, std::uint64_t>> hosts;
     for (const Trouble& each : members) {
       auto& [pairs, weight] = hosts[(*each.ways.begin()).*end];

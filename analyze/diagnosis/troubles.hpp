@@ -15,13 +15,13 @@
 namespace roce::analyze::diagnosis {
 
 /// Sender and receiver of the packets that a trouble hits.
-using Way = std::pair<dissect::IpAddress, dissect::IpAddress>;
+using Route = std::pair<dissect::IpAddress, dissect::IpAddress>;
 
 /// One cause at one place, with all that shows it. Refers to the snapshot.
 struct Trouble {
   RootCause cause{};
   Whereabouts seen = Whereabouts::not_known;
-  std::set<Way> ways;
+  std::set<Route> ways;
   /// Connections that show it, each with the side that sends what is hit.
   std::set<std::pair<std::uint32_t, unsigned>> sides;
   std::vector<const Incident*> incidents;  ///< by id
@@ -54,6 +54,6 @@ struct Trouble {
 [[nodiscard]] std::vector<Trouble> find_troubles(const Snapshot& snapshot);
 
 /// The connection of that id, or null.
-[[nodiscard]] const Connection* connection_of(const Snapshot& snapshot, std::uint32_t id) noexcept;
+[[nodiscard]] const Connection* find_connection(const Snapshot& snapshot, std::uint32_t id) noexcept;
 
 }  // namespace roce::analyze::diagnosis

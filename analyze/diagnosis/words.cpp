@@ -16,9 +16,9 @@ namespace roce::analyze::diagnosis {
 namespace {
 
 /// Who stands on one end of all ways of a trouble.
-std::string end_words(const Trouble& trouble, dissect::IpAddress Way::*end) {
+std::string end_words(const Trouble& trouble, dissect::IpAddress Route::*end) {
   std::set<dissect::IpAddress> hosts;
-  for (const Way& way : trouble.ways) hosts.insert(way.*end);
+  for (const Route& way : trouble.ways) hosts.insert(way.*end);
   return hosts.size() == 1 ? address_text(*hosts.begin()) : fmt::format("{} hosts", hosts.size());
 }
 
@@ -52,10 +52,10 @@ bool peer_repeats(RootCause cause) noexcept {
   return cause == RootCause::answers_lost;
 }
 
-Said words_of(const Trouble& trouble, const Share& share) {
+Said words_of(const Trouble& trouble, const HitShare& share) {
   Said w;
-  w.from = end_words(trouble, &Way::first);
-  w.to = end_words(trouble, &Way::second);
+  w.from = end_words(trouble, &Route::first);
+  w.to = end_words(trouble, &Route::second);
   w.many = trouble.ways.size() > 1;
   const bool one_end = trouble.ways.size() == 1 || w.from.find("hosts") == std::string::npos ||
                        w.to.find("hosts") == std::string::npos;
@@ -72,7 +72,7 @@ Said words_of(const Trouble& trouble, const Share& share) {
 }
 
 /// "1.2 % of its packets, at least 57", "at least 22 packets": a lower bound is never a rate.
-std::string how_many(const Trouble& trouble, const Share& share) {
+std::string how_many(const Trouble& trouble, const HitShare& share) {
   if (trouble.at_most != 0 || trouble.seen == Whereabouts::downstream || share.sent == 0)
     return fmt::format("at least {}", packets_text(trouble.at_least));
   return fmt::format("{} of {} packets ({})", trouble.at_least, share.sent,
@@ -82,7 +82,7 @@ std::string how_many(const Trouble& trouble, const Share& share) {
 std::string refused_words(const Snapshot& snapshot, const Trouble& trouble) {
   std::set<std::string> names;
   for (const auto& [id, side] : trouble.sides) {
-    const Connection* connection = connection_of(snapshot, id);
+    const Connection* connection = find_connection(snapshot, id);
     if (connection == nullptr) continue;
     for (const RefusedRequest& refused : connection->requester[side].trouble->refused)
       names.insert(std::string(dissect::syndrome_text(refused.syndrome)));
@@ -125,7 +125,7 @@ std::string hasty_words(const Trouble& t, const Said& w) {
   return fmt::format("{} sends requests again before {} has answered, {}: {}", w.from, w.to, times(t), why);
 }
 
-std::string sentence_of(const Snapshot& snapshot, const Trouble& t, const Share& share, const Said& w) {
+std::string sentence_of(const Snapshot& snapshot, const Trouble& t, const HitShare& share, const Said& w) {
   switch (t.cause) {
     case RootCause::loss:
       return fmt::format("{} {} {}{}{}{}", w.way, w.many ? "lose" : "loses", how_many(t, share), w.place,
@@ -214,7 +214,7 @@ std::string pattern_words(const LossPattern& pattern) {
 std::string incast_words(const Snapshot& snapshot, const Trouble& trouble, const LossPattern& pattern) {
   if (trouble.cause != RootCause::loss || trouble.ways.size() < 3) return {};
   const dissect::IpAddress& receiver = trouble.ways.begin()->second;
-  for (const Way& way : trouble.ways) {
+  for (const Route& way : trouble.ways) {
     if (way.second != receiver) return {};
   }
   std::uint64_t marked = 0;
@@ -347,8 +347,8 @@ void leave_open(const Trouble& t, const Said& w, Diagnosis& d) {
 
 }  // namespace
 
-Share share_of(const Snapshot& snapshot, const Trouble& trouble) {
-  Share share;
+HitShare hit_share(const Snapshot& snapshot, const Trouble& trouble) {
+  HitShare share;
   for (const Connection& connection : snapshot.connections) {
     for (unsigned side = 0; side < 2; ++side) {
       if (!trouble.ways.contains({connection.ends[side].address, connection.ends[1 - side].address}))
@@ -365,20 +365,20 @@ Share share_of(const Snapshot& snapshot, const Trouble& trouble) {
   for (const Incident* each : trouble.incidents) stalled[each->connection] += each->stalled_ns;
   for (const auto& [id, ns] : stalled) {
     share.stalled_ns = std::max(share.stalled_ns, ns);
-    const Connection* connection = connection_of(snapshot, id);
+    const Connection* connection = find_connection(snapshot, id);
     if (connection == nullptr || connection->first_time_ns == capture::no_time) continue;
     share.time_ns = std::max(share.time_ns, span_ns(connection->first_time_ns, connection->last_time_ns));
   }
   return share;
 }
 
-void put_in_words(const Snapshot& snapshot, const Trouble& trouble, const Share& share,
+void put_in_words(const Snapshot& snapshot, const Trouble& trouble, const HitShare& share,
                   Diagnosis& diagnosis) {
   const Said w = words_of(trouble, share);
   diagnosis.subject = w.way;
   if (trouble.sides.size() == 1) {
     const auto& [id, side] = *trouble.sides.begin();
-    if (const Connection* connection = connection_of(snapshot, id); connection != nullptr)
+    if (const Connection* connection = find_connection(snapshot, id); connection != nullptr)
       diagnosis.subject = ends_text(*connection, side);
   }
   diagnosis.sentence = sentence_of(snapshot, trouble, share, w);

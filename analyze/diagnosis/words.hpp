@@ -10,7 +10,7 @@
 namespace roce::analyze::diagnosis {
 
 /// Figures of the connections that show a trouble.
-struct Share {
+struct HitShare {
   std::uint64_t sent =
       0;  ///< packets of all connections in its directions, and what was lost before the capture
   std::uint64_t repeated = 0;    ///< those of its connections that were sent again, by whoever had to
@@ -22,10 +22,11 @@ struct Share {
     return repeatable == 0 ? 0 : static_cast<double>(repeated) / static_cast<double>(repeatable);
   }
 };
-[[nodiscard]] Share share_of(const Snapshot& snapshot, const Trouble& trouble);
+[[nodiscard]] HitShare hit_share(const Snapshot& snapshot, const Trouble& trouble);
 
 /// Fills subject, sentence, facts, alternatives, would_decide of a diagnosis whose place and figures are
 /// known.
-void put_in_words(const Snapshot& snapshot, const Trouble& trouble, const Share& share, Diagnosis& diagnosis);
+void put_in_words(const Snapshot& snapshot, const Trouble& trouble, const HitShare& share,
+                  Diagnosis& diagnosis);
 
 }  // namespace roce::analyze::diagnosis

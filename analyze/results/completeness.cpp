@@ -230,7 +230,7 @@ void find_one_direction(const Snapshot& s, Completeness& found) {
   }
 }
 
-void find_copies(const Snapshot& s, Completeness& found) {
+void find_doubled(const Snapshot& s, Completeness& found) {
   std::set<std::uint32_t> elsewhere;  // connections of several points: their copies are wanted
   for (const Connection& c : s.connections) {
     if (c.points.size() > 1) elsewhere.insert(c.id);
@@ -317,7 +317,7 @@ Completeness completeness_of(const Snapshot& s) {
     if (!by_clocks) found.holes = holes_of(s.gaps);
     find_one_direction(s, found);
   }
-  find_copies(s, found);
+  find_doubled(s, found);
   find_cuts(s, found);
   found.clock_steps = s.totals.diagnostics.of(DiagnosticId::clock_stepped) + s.totals.stepped_back;
   if (s.frames_read > 1)

@@ -36,12 +36,12 @@ enum class Level : std::uint8_t {
   capture,     ///< several hosts without one in common, or everything
   count_
 };
-inline constexpr EnumNames<Level, static_cast<std::size_t>(Level::count_)> level_names(
-    {{Level::connection, "connection"},
-     {Level::direction, "direction"},
-     {Level::host, "host"},
-     {Level::port, "port"},
-     {Level::capture, "capture"}});
+inline constexpr std::size_t level_count = static_cast<std::size_t>(Level::count_);
+inline constexpr EnumNames<Level, level_count> level_names({{Level::connection, "connection"},
+                                                            {Level::direction, "direction"},
+                                                            {Level::host, "host"},
+                                                            {Level::port, "port"},
+                                                            {Level::capture, "capture"}});
 
 /// Where it happened on the way of the packets that it hit, seen from the capture point; the values of
 /// `place.seen`.
@@ -53,7 +53,8 @@ enum class Whereabouts : std::uint8_t {
   responder,       ///< in the host that answers
   count_
 };
-inline constexpr EnumNames<Whereabouts, static_cast<std::size_t>(Whereabouts::count_)> whereabouts_names(
+inline constexpr std::size_t whereabouts_count = static_cast<std::size_t>(Whereabouts::count_);
+inline constexpr EnumNames<Whereabouts, whereabouts_count> whereabouts_names(
     {{Whereabouts::not_known, "not_known"},
      {Whereabouts::upstream, "upstream"},
      {Whereabouts::downstream, "downstream"},
@@ -71,14 +72,14 @@ enum class Pattern : std::uint8_t {
   by_path,   ///< of one UDP source port only
   count_
 };
-inline constexpr EnumNames<Pattern, static_cast<std::size_t>(Pattern::count_)> pattern_names(
-    {{Pattern::none, ""},
-     {Pattern::single, "single"},
-     {Pattern::bursts, "bursts"},
-     {Pattern::periodic, "periodic"},
-     {Pattern::outage, "outage"},
-     {Pattern::by_class, "by_class"},
-     {Pattern::by_path, "by_path"}});
+inline constexpr std::size_t pattern_count = static_cast<std::size_t>(Pattern::count_);
+inline constexpr EnumNames<Pattern, pattern_count> pattern_names({{Pattern::none, ""},
+                                                                  {Pattern::single, "single"},
+                                                                  {Pattern::bursts, "bursts"},
+                                                                  {Pattern::periodic, "periodic"},
+                                                                  {Pattern::outage, "outage"},
+                                                                  {Pattern::by_class, "by_class"},
+                                                                  {Pattern::by_path, "by_path"}});
 
 /// What it cost, over all connections.
 struct Cost {
