@@ -27,6 +27,7 @@ class Losses {
  private:
   [[nodiscard]] bool were_sent(std::size_t i) const noexcept;
   [[nodiscard]] bool may_be_late(std::size_t i) const;
+  [[nodiscard]] bool came_about(std::int64_t psn, const Sent& from, const Sent& to) const;
   [[nodiscard]] bool comes_before(std::int32_t answer, std::int32_t repeat) const noexcept;
   [[nodiscard]] bool never_came(std::int64_t psn, const Sent& shows) const noexcept;
   [[nodiscard]] bool thrown_away(std::int64_t psn, std::int32_t before) const;
@@ -49,10 +50,14 @@ void Losses::of_gaps() {
   const bool rarely_late = std::uint64_t{fact.late} * 64 < fact.single && scene_.facts.disorder_ns == 0;
   constexpr std::int64_t looked_at = 4096;
   std::int64_t began = std::numeric_limits<std::int64_t>::max();  // the pass
+  std::size_t began_at = 0;
   for (std::size_t i = 0; i < stream_.sent.size(); ++i) {
     const Placed& told = stream_.story[i];
     const Sent& shows = stream_.sent[i];
-    if (told.move == Move::back) began = told.cursor;
+    if (told.move == Move::back) {
+      began = told.cursor;
+      began_at = i;
+    }
     // A few packets and then new ones is all that selective repeat sends; a longer pass goes on to them.
     constexpr std::uint32_t few = 3;
     const bool whole = told.length > few || scene_.facts.keeps < -1;
@@ -74,8 +79,9 @@ void Losses::of_gaps() {
       --room;
     };
     for (std::int64_t psn = goes_home ? told.top : told.cursor; psn < shows.psn && room > 0; ++psn) {
-      if (reads_.within(psn) || stream_.comes_late(psn, i)) continue;
+      if (reads_.within(psn) || stream_.comes_late(psn, began_at)) continue;
       const bool first = psn >= told.top;
+      if (in_disorder && !first && came_about(psn, stream_.sent[began_at], shows)) continue;
       const std::ptrdiff_t next = stream_.next_of(psn, i);
       const std::int32_t confirmed = scene_.answers.confirmed_at(psn);
       if (!first && (began <= shows.done ? shows.done : scene_.answers.acked_before(shows.note)) > psn) {
@@ -90,10 +96,6 @@ void Losses::of_gaps() {
       }
       const std::int32_t again = next < 0 ? -1 : stream_.sent[static_cast<std::size_t>(next)].note;
       if (next >= 0 && may_be_late(static_cast<std::size_t>(next))) continue;
-      // Of passes that stamps mingle it may be the one of another.
-      const bool mingled = in_disorder && !first && again >= 0 &&
-                           scene_.note_at(again).time_ns - shows.time_ns < 2 * scene_.facts.disorder_ns;
-      if (mingled) continue;
       if (again >= 0 && !comes_before(confirmed, again)) {
         miss({Lost::before_capture, true, psn, -1, again, again});
       } else if (again >= 0 && (first || in_order)) {
@@ -117,6 +119,18 @@ bool Losses::may_be_late(std::size_t i) const {
   const auto asked = scene_.answers.asked_before(more.note);
   return std::none_of(asked.begin(), asked.end(),
                       [&](const Asked& each) { return each.psn == once.psn && each.note > once.note; });
+}
+
+/// Whether one was captured during a pass from there to there, or so little sooner or later that it may be of
+/// it.
+bool Losses::came_about(std::int64_t psn, const Sent& from, const Sent& to) const {
+  const std::int64_t around = 2 * scene_.facts.disorder_ns;
+  bool came = false;
+  stream_.back_through(psn, [&](std::size_t i) {
+    const std::int64_t time_ns = stream_.sent[i].time_ns;
+    return came = came || (time_ns - from.time_ns > -around && time_ns - to.time_ns < around);
+  });
+  return came;
 }
 
 /// Whether that answer was captured before that repeat.
