@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyze/report/advice.hpp"
 
+#include <utility>
+
 namespace roce::analyze {
 namespace {
 
@@ -18,6 +20,13 @@ std::string_view trimmed(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \n");
   if (first == std::string_view::npos) return {};
   return text.substr(first, text.find_last_not_of(" \n") + 1 - first);
+}
+
+/// The files as words of a shell.
+std::string shell_words(std::span<const std::string> files) {
+  std::string words;
+  for (const std::string& name : files) words += (words.empty() ? "" : " ") + shell_word(name);
+  return words;
 }
 
 }  // namespace
@@ -44,8 +53,7 @@ std::vector<AdvicePart> advice_parts(std::string_view advice, std::span<const st
     if (const std::string_view part = trimmed(text); !part.empty())
       parts.push_back({command, std::string(part)});
   };
-  std::string words;
-  for (const std::string& name : files) words += (words.empty() ? "" : " ") + shell_word(name);
+  const std::string words = shell_words(files);
   std::size_t done = 0;
   while (done < advice.size()) {
     const std::size_t at = advice.find(beginning, done);
@@ -61,6 +69,20 @@ std::vector<AdvicePart> advice_parts(std::string_view advice, std::span<const st
     done = advice.find_first_not_of("., ", close + 1);
   }
   if (done < advice.size()) add(false, advice.substr(done));
+  return parts;
+}
+
+std::vector<AdvicePart> advice_parts(const Diagnosis& diagnosis, std::span<const std::string> files) {
+  std::vector<AdvicePart> parts = advice_parts(diagnosis.advice, files);
+  for (std::string command : diagnosis.commands) {
+    if (diagnosis.advice.find(command) != std::string::npos) continue;
+    // Without a filter there is no quote that ends it: it is a command as a whole.
+    constexpr std::string_view placeholder = " FILE";
+    const std::string words = shell_words(files);
+    if (command.ends_with(placeholder) && !words.empty())
+      command.replace(command.size() - placeholder.size() + 1, std::string::npos, words);
+    for (AdvicePart& part : advice_parts(command, files)) parts.push_back({true, std::move(part.text)});
+  }
   return parts;
 }
 

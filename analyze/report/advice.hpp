@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "analyze/results/diagnosis.hpp"
+
 namespace roce::analyze {
 
 /// A sentence of a finding's advice, or a command in it that can be copied.
@@ -17,6 +19,10 @@ struct AdvicePart {
 /// Splits advice into sentences and commands. Its commands begin with "roceanalyze " and end with the last
 /// quote of their filter; " FILE " in them becomes `files` as words of a shell, unless there are none.
 [[nodiscard]] std::vector<AdvicePart> advice_parts(std::string_view advice,
+                                                   std::span<const std::string> files);
+
+/// The advice of a diagnosis, and after it those of its commands that are not in it.
+[[nodiscard]] std::vector<AdvicePart> advice_parts(const Diagnosis& diagnosis,
                                                    std::span<const std::string> files);
 
 /// The word as a POSIX shell reads it unchanged: in single quotes where needed.

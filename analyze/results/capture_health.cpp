@@ -28,6 +28,7 @@ CaptureHealth capture_health(const Snapshot& s) {
   assessment.judged = !s.completeness.limited();
   // The list begins with the most severe.
   if (!s.findings.empty()) assessment.worst = s.findings.front().severity;
+  assessment.diagnosis = worst_diagnosis(s);
   return assessment;
 }
 

@@ -18,12 +18,17 @@ struct CaptureHealth {
   bool whole = true;              ///< Snapshot::complete()
   bool judged = true;             ///< the capture bears all verdicts: Completeness::limited()
   std::optional<Severity> worst;  ///< of the findings
+  /// What to begin with; null: nothing is wrong. Lives as long as the snapshot.
+  const Diagnosis* diagnosis = nullptr;
 
   [[nodiscard]] bool serious() const noexcept { return worst && *worst >= Severity::warning; }
-  [[nodiscard]] bool good() const noexcept { return anything && whole && judged && !serious(); }
+  [[nodiscard]] bool good() const noexcept {
+    return anything && whole && judged && !serious() && diagnosis == nullptr;
+  }
   /// The severity to show it with if it is not good.
   [[nodiscard]] Severity level() const noexcept {
-    return std::max(worst.value_or(Severity::info), whole && judged ? Severity::info : Severity::notice);
+    const Severity wrong = diagnosis ? severity_like(diagnosis->severity) : worst.value_or(Severity::info);
+    return std::max(wrong, whole && judged ? Severity::info : Severity::notice);
   }
   /// To append to a reassuring sentence: what it does not cover. Empty if there is nothing to add.
   [[nodiscard]] std::string_view but() const noexcept {

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analyze/results/finding.hpp"
 #include "dissect/enum_names.hpp"
 #include "dissect/types.hpp"
 
@@ -26,6 +27,12 @@ enum class Consequence : std::uint8_t {
 inline constexpr EnumNames<Consequence, 3> consequence_names({{Consequence::odd, "odd"},
                                                               {Consequence::degraded, "degraded"},
                                                               {Consequence::fatal, "fatal"}});
+/// The severity of findings that is shown alike: with the same colour and sign.
+[[nodiscard]] constexpr Severity severity_like(Consequence consequence) noexcept {
+  return consequence == Consequence::fatal      ? Severity::error
+         : consequence == Consequence::degraded ? Severity::warning
+                                                : Severity::notice;
+}
 
 /// On what a diagnosis holds as a whole, the narrowest first; the values of `place.level`.
 enum class Level : std::uint8_t {
@@ -130,5 +137,33 @@ struct Diagnosis {
 
 /// Diagnoses of a snapshot whose other parts are complete: fills Snapshot::diagnoses, worst first.
 void diagnose(Snapshot& snapshot);
+
+/// What every output begins with: the worst diagnosis of a snapshot; null: none.
+[[nodiscard]] const Diagnosis* worst_diagnosis(const Snapshot& snapshot) noexcept;
+
+// What outputs say of a diagnosis below its sentence, in this order. Empty where there is nothing to say.
+/// The subject, unless the sentence begins with it.
+[[nodiscard]] std::string_view subject_text(const Diagnosis& diagnosis) noexcept;
+/// The facts in a row.
+[[nodiscard]] std::string facts_text(const Diagnosis& diagnosis);
+/// "Not excluded: dropped by 10.0.0.1 itself before it was on the wire."
+[[nodiscard]] std::string not_excluded_text(const Diagnosis& diagnosis);
+/// "Would decide: a capture at 10.0.0.1, compared with this one."
+[[nodiscard]] std::string would_decide_text(const Diagnosis& diagnosis);
+/// The confidence where it is worth mentioning; 1: sure enough.
+[[nodiscard]] double doubt(const Diagnosis& diagnosis) noexcept;
+
+/// Findings of one rule among the evidence of a diagnosis.
+struct EvidenceOfRule {
+  std::string_view id;
+  std::uint64_t count = 0;
+};
+[[nodiscard]] std::vector<EvidenceOfRule> evidence_by_rule(const Snapshot& snapshot,
+                                                           const Diagnosis& diagnosis);
+/// "Evidence: loss_after_capture (22 times), go_back_n_storm (1749 times)"
+[[nodiscard]] std::string evidence_text(const Snapshot& snapshot, const Diagnosis& diagnosis);
+
+/// By finding: the first diagnosis that it is evidence of; null: none.
+[[nodiscard]] std::vector<const Diagnosis*> diagnoses_of_findings(const Snapshot& snapshot);
 
 }  // namespace roce::analyze

@@ -32,14 +32,6 @@ bool shows_as_it_is(std::string_view text) {
   return printable(bare) == bare;
 }
 
-/// The file names that replace FILE in commands: one, if it can be typed.
-std::vector<std::string> named_files(const Snapshot& s, const ReportStyle& style) {
-  std::string path = style.file.value_or(s.files.size() == 1 ? s.files[0].path : std::string());
-  if (path.empty() || path == "-" || !shows_as_it_is(path)) return {};
-  std::replace(path.begin(), path.end(), ' ', Page::unbreakable);
-  return {path};
-}
-
 /// A command on lines of its own, ready to be copied: a backslash continues it for the shell.
 void write_shell(Page& page, std::string command) {
   constexpr std::string_view filter = " -Y ";
@@ -53,6 +45,22 @@ void write_shell(Page& page, std::string command) {
 }
 
 }  // namespace
+
+const ConsequenceStyle& consequence_style(analyze::Consequence severity) noexcept {
+  static constexpr ConsequenceStyle styles[] = {{"ODD", "1;36"}, {"DEGRADED", "1;33"}, {"FATAL", "1;31"}};
+  return styles[static_cast<std::size_t>(severity)];
+}
+
+std::string diagnosis_line(const analyze::Diagnosis& diagnosis) {
+  return fmt::format("{}: {}", consequence_style(diagnosis.severity).margin, printable(diagnosis.sentence));
+}
+
+std::vector<std::string> files_to_type(const Snapshot& s, const ReportStyle& style) {
+  std::string path = style.file.value_or(s.files.size() == 1 ? s.files[0].path : std::string());
+  if (path.empty() || path == "-" || !shows_as_it_is(path)) return {};
+  std::replace(path.begin(), path.end(), ' ', Page::unbreakable);
+  return {path};
+}
 
 std::string evidence_text(const Snapshot& s, const Evidence& evidence) {
   std::string text = evidence.packets.size() == 1 ? "packet" : "packets";
@@ -74,9 +82,9 @@ std::string evidence_text(const Snapshot& s, const Evidence& evidence) {
   return text;
 }
 
-void write_advice(Page& page, const Snapshot& s, std::string_view advice) {
+void write_advice(Page& page, const std::vector<analyze::AdvicePart>& parts) {
   std::string lead = "To do:";
-  for (const analyze::AdvicePart& part : analyze::advice_parts(advice, named_files(s, page.style()))) {
+  for (const analyze::AdvicePart& part : parts) {
     if (part.command && !lead.empty()) page.line(lead);
     if (part.command) {
       write_shell(page, part.text);
@@ -85,11 +93,6 @@ void write_advice(Page& page, const Snapshot& s, std::string_view advice) {
     }
     lead.clear();
   }
-}
-
-void write_command(Page& page, const Snapshot& s, const std::string& command) {
-  for (const analyze::AdvicePart& part : analyze::advice_parts(command, named_files(s, page.style())))
-    write_shell(page, part.text);
 }
 
 }  // namespace roce::cli

@@ -44,7 +44,7 @@ void write_finding(Page& page, const Snapshot& s, const Finding& finding) {
   page.line(printable(finding.explanation));
   page.line(evidence_text(s, {finding.packets, finding.count > finding.packets.size(), finding.first_time_ns,
                               finding.last_time_ns, finding.confidence}));
-  if (!finding.advice.empty()) write_advice(page, s, finding.advice);
+  write_advice(page, analyze::advice_parts(finding.advice, files_to_type(s, page.style())));
 }
 
 }  // namespace

@@ -154,4 +154,33 @@ inline Snapshot hand_made() {
   return s;
 }
 
+/// What is wrong with the sick connection of hand_made().
+inline Diagnosis made_diagnosis() {
+  Diagnosis d;
+  d.cause = "loss";
+  d.severity = Consequence::degraded;
+  d.sentence = "10.0.0.1 → 10.0.0.2 loses 9 of 1000 packets (0.9 %) upstream of this capture";
+  d.level = Level::connection;
+  d.from = ipv4(1);
+  d.to = ipv4(2);
+  d.subject = "10.0.0.1 QP 0x000011 > 10.0.0.2 QP 0x000022";
+  d.seen = Whereabouts::upstream;
+  d.pattern = Pattern::single;
+  d.at_least = 9;
+  d.of = 1000;
+  d.since_ns = made_start + 200'000'000;
+  d.until_ns = made_start + 900'000'000;
+  d.cost = {9, 9900, 0, 30'000'000, 4'000'000, 9'000'000, 0};
+  d.confidence = 0.7;
+  d.facts = {"Single packets.", "9 packets sent again."};
+  d.alternatives = {"dropped by 10.0.0.1 itself", "a filter of the capture"};
+  d.would_decide = "a capture at 10.0.0.1";
+  d.advice = "On 10.0.0.1: ethtool -S DEV. See: roceanalyze packets FILE -Y 'roce.connection == 0'";
+  d.commands = {"roceanalyze packets FILE -Y 'roce.connection == 0'", "roceanalyze incidents FILE"};
+  d.connections = {0};
+  d.connection_count = 1;
+  d.packets = {77, 80};
+  return d;
+}
+
 }  // namespace roce::analyze

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <sstream>
 #include <string>
 
@@ -32,7 +33,7 @@ Finding made_finding(std::string_view id, Severity severity) {
 }
 
 std::string text_of(const Snapshot& snapshot, std::size_t top = 20, std::size_t width = 100) {
-  return report_text(snapshot, {width, false, top});
+  return report_text(snapshot, {width, false, top, std::nullopt, true});
 }
 
 bool contains(const std::string& text, std::string_view part) {
@@ -51,15 +52,14 @@ TEST(ReportText, does_not_reassure_where_the_capture_was_cut) {
   Snapshot snapshot = analyze::hand_made();
   snapshot.diagnostics.push_back({"cut_short", analyze::DiagnosticSeverity::data_loss, 1, "It was cut.", {}});
   const std::string text = report_text(snapshot, {200, true, 20});
-  EXPECT_TRUE(
-      contains(text,
-               "INCOMPLETE: part of the capture could not be read or judged (cut_short); what follows "
-               "speaks for the rest only\n"))
+  EXPECT_TRUE(text.starts_with(
+      "\x1b[1;33mINCOMPLETE\x1b[0m  part of the capture could not be read or judged (cut_short); "
+      "what follows speaks for the rest only\n"))
       << text;
   EXPECT_TRUE(contains(text, "nothing wrong found in 1300 RoCE packets. Checked: losses")) << text;
-  EXPECT_TRUE(text.starts_with("\x1b[1;36mVerdict")) << text.substr(0, 60);  // of a notice, not green
+  EXPECT_TRUE(contains(text, "\x1b[1mVerdict")) << text;  // not green
   snapshot.findings.push_back(made_finding("b", Severity::notice));
-  EXPECT_TRUE(text_of(snapshot).starts_with("Verdict     INCOMPLETE: "));
+  EXPECT_TRUE(text_of(snapshot).starts_with("INCOMPLETE  part of"));
   EXPECT_TRUE(contains(text_of(snapshot), "nothing serious: 1 notice in 1300 RoCE packets"));
 }
 
@@ -82,6 +82,51 @@ TEST(ReportText, says_first_what_is_wrong_and_what_to_do) {
       "NOTICE      packets lost upstream of the capture point (other)\n"))
       << text;
   EXPECT_TRUE(contains(text, "            packet 5, from +0.200000 to +0.900000 s, confidence 70 %\n"));
+}
+
+TEST(ReportText, begins_with_the_diagnoses_and_has_the_findings_on_request) {
+  Snapshot snapshot = analyze::hand_made();
+  snapshot.findings.push_back(made_finding("loss_before_capture", Severity::error));
+  snapshot.findings.push_back(made_finding("go_back_n_storm", Severity::warning));
+  snapshot.findings.push_back(made_finding("loss_before_capture", Severity::error));
+  snapshot.findings.back().count = 1;
+  snapshot.diagnoses.push_back(analyze::made_diagnosis());
+  snapshot.diagnoses[0].findings = {0, 1, 2};
+  snapshot.files.push_back({});
+  snapshot.files[0].path = "a.pcap";
+  const std::string text = report_text(snapshot, {100, false, 20});
+  EXPECT_TRUE(text.starts_with(
+      "DEGRADED    10.0.0.1 → 10.0.0.2 loses 9 of 1000 packets (0.9 %) upstream of this capture\n"
+      "            10.0.0.1 QP 0x000011 > 10.0.0.2 QP 0x000022\n"
+      "            Single packets. 9 packets sent again.\n"
+      "            Not excluded: dropped by 10.0.0.1 itself; a filter of the capture.\n"
+      "            Would decide: a capture at 10.0.0.1.\n"
+      "            packets 77, 80 ..., from +0.200000 to +0.900000 s, confidence 70 %\n"
+      "            To do: On 10.0.0.1: ethtool -S DEV. See:\n"
+      "            roceanalyze packets a.pcap -Y 'roce.connection == 0'\n"
+      "            roceanalyze incidents a.pcap\n"
+      "            Evidence: loss_before_capture (4 times), go_back_n_storm (3 times)\n"
+      "\n"
+      "Verdict     2 errors, 1 warning in 1300 RoCE packets (in full: report --findings)\n"))
+      << text;
+  EXPECT_FALSE(contains(text, "ERROR"));
+  EXPECT_TRUE(contains(text_of(snapshot), "\nERROR       packets lost upstream of the capture point (loss"));
+  EXPECT_TRUE(contains(report_text(snapshot, {100, true, 20}), "\x1b[1;33mDEGRADED\x1b[0m"));
+}
+
+TEST(ReportText, the_worst_diagnoses_are_in_full_and_the_next_by_their_sentence) {
+  Snapshot snapshot = analyze::hand_made();
+  for (int i = 0; i < 12; ++i) {
+    snapshot.diagnoses.push_back(analyze::made_diagnosis());
+    snapshot.diagnoses.back().sentence = "trouble " + std::to_string(i);
+  }
+  const std::string text = text_of(snapshot);
+  std::size_t whole = 0;
+  for (std::size_t at = text.find("Would decide"); at != std::string::npos;
+       at = text.find("Would decide", at + 1))
+    ++whole;
+  EXPECT_EQ(whole, 3U);
+  EXPECT_TRUE(contains(text, "DEGRADED    trouble 9\n            and 2 more: see --json\n")) << text;
 }
 
 TEST(ReportText, commands_can_be_copied) {
@@ -163,6 +208,7 @@ TEST(ReportText, halves_that_may_belong_together_are_not_called_one_direction_on
 TEST(ReportText, fits_any_width) {
   Snapshot snapshot = analyze::hand_made();
   snapshot.findings.push_back(made_finding("a", Severity::error));
+  snapshot.diagnoses.push_back(analyze::made_diagnosis());
   for (const std::size_t width : {80U, 100U, 132U, 200U}) {
     std::istringstream lines(text_of(snapshot, 20, width));
     for (std::string line; std::getline(lines, line);) EXPECT_LE(display_width(line), width) << line;
@@ -174,7 +220,10 @@ TEST(ReportText, a_file_cannot_reach_the_terminal_through_a_finding) {
   snapshot.findings.push_back(made_finding("a", Severity::error));
   snapshot.findings.back().explanation = "\x1b[2Jgone";
   EXPECT_EQ(text_of(snapshot).find('\x1b'), std::string::npos);
-  EXPECT_TRUE(contains(report_text(snapshot, {100, true, 20}), "\x1b[1;31mERROR\x1b[0m"));
+  EXPECT_TRUE(contains(report_text(snapshot, {100, true, 20, std::nullopt, true}), "\x1b[1;31mERROR\x1b[0m"));
+  snapshot.diagnoses.push_back(analyze::made_diagnosis());
+  snapshot.diagnoses[0].sentence = snapshot.diagnoses[0].subject = "\x1b[2Jgone";
+  EXPECT_EQ(text_of(snapshot).find('\x1b'), std::string::npos);
 }
 
 TEST(ReportText, tables_list_what_is_asked_for) {
