@@ -140,7 +140,7 @@ class Page(unittest.TestCase):
                 values = {th.text: td.get("data-value") for th, td in root.findall(f".//{HTML}table[@class='facts']//{HTML}tr")}
                 self.assertEqual(int(values["Packets"]), report["capture"]["packets"])
                 self.assertEqual(int(values["RoCE"]), report["roce"]["packets"])
-                articles = root.findall(f".//{HTML}article")
+                articles = root.findall(f".//{HTML}section[@id='findings']/{HTML}article")
                 self.assertEqual(len(articles), min(100, len(report["findings"])))
                 for article, finding in zip(articles, report["findings"]):
                     said = "".join(article.itertext())
@@ -157,6 +157,46 @@ class Page(unittest.TestCase):
                     self.assertEqual(int(row["packets"]), wanted["packets"])
                     self.assertEqual(int(row.get("retransmitted") or 0), wanted["retransmitted"]["packets"])
                     self.assertEqual(int(row.get("lost") or 0), sum(wanted["lost"].values()))
+
+    def test_begins_with_the_worst_diagnosis(self):
+        """In large type above all others, and a block each with what the text report says; their evidence is folded."""
+        kinds = {"fatal": "error", "degraded": "warning", "odd": "notice"}
+        for name in ["04_write_loss1.cb.pcap.zst", "06_badrkey_write.pcap", "03_rping.pcap", *NAMES[::4]]:
+            with self.subTest(name):
+                path = os.path.join(SAMPLES, name)
+                root, _ = parsed(page(path))
+                report = json.loads(run("report", "--json", path).stdout)
+                diagnoses = report["diagnoses"]
+                blocks = root.findall(f".//{HTML}section[@id='diagnoses']/{HTML}article")
+                self.assertEqual(len(blocks), len(diagnoses))
+                first = [p for p in root.find(f".//{HTML}header") if "INCOMPLETE" not in "".join(p.itertext())][0]
+                if not diagnoses:
+                    self.assertEqual(first.tag, f"{HTML}h1")
+                    continue
+                self.assertEqual(first.get("class"), f"verdict {kinds[diagnoses[0]['severity']]} worst")
+                self.assertTrue("".join(first.itertext()).endswith(diagnoses[0]["sentence"]))
+                evidence = {f["number"] for d in diagnoses for f in d["findings"]}
+                for block, diagnosis in zip(blocks, diagnoses):
+                    said = "".join(block.itertext())
+                    self.assertEqual(block.get("class"), kinds[diagnosis["severity"]])
+                    for text in (diagnosis["sentence"], diagnosis["would_decide"] or "", *diagnosis["facts"],
+                                 *diagnosis["alternatives"]):
+                        self.assertIn(text, said)
+                    for packet in diagnosis["packets"]:
+                        self.assertRegex(said, rf"\b{packet}\b")
+                    for command in diagnosis["commands"]:
+                        self.assertIn(command.replace("FILE", path), [code.text for code in block.iter(f"{HTML}code")])
+                    targets = {a.get("href") for a in block.iter(f"{HTML}a")}
+                    firsts = {f["id"]: f["number"] for f in reversed(diagnosis["findings"])}
+                    self.assertEqual(targets, {f"#finding-{n + 1}" for n in firsts.values()})
+                articles = root.findall(f".//{HTML}section[@id='findings']/{HTML}article")
+                folded = {i for i, article in enumerate(articles) if article.find(f"{HTML}details") is not None}
+                self.assertEqual(folded, evidence)
+                for details in root.iter(f"{HTML}details"):
+                    self.assertIsNone(details.get("open"))
+                    # Not where a link leads to, but around it: then a browser opens it.
+                    self.assertIsNone(details.get("id"))
+                    self.assertTrue(details.find(f"{HTML}div").get("id").startswith("finding-"))
 
     def test_tables_are_those_of_csv(self):
         path = os.path.join(SAMPLES, "06_mix_4qp.pcap.zst")

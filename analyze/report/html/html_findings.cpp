@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "analyze/report/advice.hpp"
 #include "analyze/report/html/html_parts.hpp"
 #include "analyze/report/what_was_checked.hpp"
 #include "analyze/results/not_judged.hpp"
@@ -13,74 +12,44 @@
 namespace roce::analyze::html {
 namespace {
 
-/// Each severity has its own symbol.
-std::string_view sign_of(Severity severity) {
-  constexpr std::string_view signs[] = {"●", "◆", "▲", "■"};
-  return signs[static_cast<std::size_t>(severity)];
-}
-
-std::string anchor(std::size_t place) {
-  return fmt::format("finding-{}", place + 1);
-}
-
-/// "packets 12, 13, 40 …, from +0.200000 s to +4.510000 s"
-std::string evidence_text(const Snapshot& s, const Finding& finding) {
-  std::string text = finding.packets.size() == 1 ? "packet" : "packets";
-  for (std::size_t i = 0; i < finding.packets.size(); ++i)
-    text += fmt::format("{} {}", i == 0 ? "" : ",", finding.packets[i]);
-  if (finding.count > finding.packets.size()) text += " …";
-  if (finding.first_time_ns && s.totals.any_time) {
-    const std::string first = since_start(s, *finding.first_time_ns);
-    const std::string last = since_start(s, finding.last_time_ns.value_or(*finding.first_time_ns));
-    text += first == last ? ", at " + first : fmt::format(", from {} to {}", first, last);
-  }
-  if (finding.confidence < 1) text += fmt::format("; confidence {:.0f} %", 100 * finding.confidence);
-  return text;
-}
-
-void write_finding_connections(Page& page, const Finding& finding) {
-  if (finding.connections.empty()) return;
-  page.html.open("p").text(finding.connections.size() == 1 ? "connection" : "connections");
-  for (std::size_t i = 0; i < finding.connections.size(); ++i)
-    page.html.text(i == 0 ? " " : ", ").text(std::to_string(finding.connections[i]));
-  page.html.close();
-}
-
-void write_advice(Page& page, const Finding& finding) {
-  if (finding.advice.empty()) return;
-  // Standard input cannot be read again, so the commands keep the placeholder FILE.
-  std::vector<std::string> files;
-  for (const capture::FileInfo& file : page.snapshot.files) files.push_back(file.path);
-  constexpr std::size_t most = 20;
-  if (files.size() > most || std::find(files.begin(), files.end(), "-") != files.end()) files.clear();
-  page.html.element("h4", "What to do").line_break();
-  for (const AdvicePart& part : advice_parts(finding.advice, files)) {
-    if (part.command) {
-      page.html.open("pre").element("code", part.text).close().line_break();
-    } else {
-      page.html.element("p", part.text).line_break();
-    }
-  }
-}
-
-void write_one_finding(Page& page, const Finding& finding, std::size_t place) {
+void write_finding(Page& page, const Finding& finding) {
   HtmlWriter& html = page.html;
-  html.open("article", {{"class", severity_name(finding.severity)}, {"id", anchor(place)}}).line_break();
-  html.open("p", {{"class", "severity"}})
-      .element("span", sign_of(finding.severity), {{"aria-hidden", "true"}})
-      .text(" ")
-      .text(severity_name(finding.severity))
-      .close();
-  html.element("h3", finding.title);
   html.open("p", {{"class", "quiet"}});
   html.text(finding.subject).text(" · ");
   html.text(finding.count == 1 ? "once" : fmt::format("{} times", finding.count)).text(" · rule ");
   html.element("code", finding.id).close().line_break();
   html.element("h4", "What was seen").element("p", finding.explanation).line_break();
-  html.element("h4", "Evidence").element("p", evidence_text(page.snapshot, finding));
-  write_finding_connections(page, finding);
+  html.element("h4", "Evidence")
+      .element("p", packets_text(page.snapshot,
+                                 {finding.packets, finding.count > finding.packets.size(),
+                                  finding.first_time_ns, finding.last_time_ns, finding.confidence}));
+  write_connections(page, finding.connections, false);
   html.line_break();
-  write_advice(page, finding);
+  write_advice(page, advice_parts(finding.advice, files_to_type(page.snapshot)));
+}
+
+void write_title(Page& page, const Finding& finding) {
+  write_severity(page, finding.severity, severity_name(finding.severity));
+  page.html.element("h3", finding.title);
+}
+
+/// What a diagnosis has said already is only opened on request, where that is possible.
+void write_one_finding(Page& page, const Finding& finding, std::size_t place, bool told) {
+  HtmlWriter& html = page.html;
+  html.open("article",
+            {{"class", severity_name(finding.severity)}, {"id", told ? "" : finding_anchor(place)}});
+  html.line_break();
+  if (told) {
+    html.open("details").open("summary");
+    write_title(page, finding);
+    // Inside of the element, so that a browser that follows a link opens it.
+    html.close().open("div", {{"id", finding_anchor(place)}}).line_break();
+    write_finding(page, finding);
+    html.close().close();
+  } else {
+    write_title(page, finding);
+    write_finding(page, finding);
+  }
   html.close().line_break();
   page.step();
 }
@@ -101,11 +70,21 @@ void write_not_judged(Page& page) {
 
 }  // namespace
 
+std::size_t findings_shown(const Page& page) noexcept {
+  const std::size_t most = page.options.findings;
+  const std::size_t all = page.snapshot.findings.size();
+  return most == 0 ? all : std::min(most, all);
+}
+
+std::string finding_anchor(std::size_t place) {
+  return fmt::format("finding-{}", place + 1);
+}
+
 void write_findings(Page& page) {
   const std::vector<Finding>& findings = page.snapshot.findings;
   HtmlWriter& html = page.html;
-  const std::size_t most = page.options.findings;
-  const std::size_t shown = most == 0 ? findings.size() : std::min(most, findings.size());
+  const std::size_t shown = findings_shown(page);
+  const std::vector<const Diagnosis*> told = diagnoses_of_findings(page.snapshot);
   html.open("section", {{"id", "findings"}}).element("h2", "Findings").line_break();
   if (findings.empty()) {
     const std::string checked = what_was_checked(page.snapshot);
@@ -118,7 +97,9 @@ void write_findings(Page& page) {
     else
       html.element("p", "None: there are no RoCE packets.").line_break();
   }
-  for (std::size_t i = 0; i < shown; ++i) write_one_finding(page, findings[i], i);
+  for (std::size_t i = 0; i < shown; ++i) {
+    write_one_finding(page, findings[i], i, told[i] != nullptr && !page.is_document());
+  }
   const std::uint64_t left = findings.size() - shown + page.snapshot.findings_dropped;
   if (left != 0) {
     std::string text = fmt::format("And {} more", left);

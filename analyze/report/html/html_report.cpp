@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "analyze/base/units.hpp"
 #include "analyze/base/value_format.hpp"
@@ -27,26 +28,23 @@ namespace {
 
 using html::Page;
 
-struct Headline {
-  std::string line;
-  std::string_view kind;  ///< class in the style sheet; empty without RoCE packets
-};
+/// Class in the style sheet for the overall state; empty without RoCE packets.
+std::string_view kind_of(const CaptureHealth& health) {
+  if (health.good()) return "good";
+  return health.anything || !health.whole ? severity_name(health.level()) : std::string_view{};
+}
 
-Headline headline_of(const Snapshot& s) {
+/// "Nothing serious: 1 notice in 12 RoCE packets"
+std::string counts_line(const Snapshot& s, const CaptureHealth& health) {
   const std::string so_far = s.final ? "" : " so far";
-  const CaptureHealth assessment = capture_health(s);
-  const std::string_view kind = assessment.good()                          ? "good"
-                                : assessment.anything || !assessment.whole ? severity_name(assessment.level())
-                                                                           : std::string_view{};
-  if (!assessment.anything) return {assessment.nothing("No RoCE packets" + so_far), kind};
+  if (!health.anything) return health.nothing("No RoCE packets" + so_far);
   std::string what = severities_text(severity_counts(s.findings));
-  const bool calm = !assessment.serious() && assessment.judged;
-  what = !what.empty() ? (calm ? "Nothing serious: " : "") + what
-         : calm        ? "Nothing wrong found"
-                       : "No findings";
-  return {
-      fmt::format("{} in {}{}", what, plural(s.totals.roce_packets, "RoCE packet", "RoCE packets"), so_far),
-      kind};
+  const bool plain = health.serious() || !health.judged || health.diagnosis != nullptr;
+  what = !what.empty()   ? (plain ? "" : "Nothing serious: ") + what
+         : health.judged ? "Nothing wrong found"
+                         : "No findings";
+  return fmt::format("{} in {}{}", what, plural(s.totals.roce_packets, "RoCE packet", "RoCE packets"),
+                     so_far);
 }
 
 std::string title_of(const Snapshot& s) {
@@ -60,6 +58,7 @@ std::string title_of(const Snapshot& s) {
 void write_navigation(Page& page) {
   const Snapshot& s = page.snapshot;
   const std::tuple<std::string_view, std::string_view, bool> parts[] = {
+      {"#diagnoses", "What is wrong", !s.diagnoses.empty()},
       {"#findings", "Findings", !s.findings.empty()},
       {"#capture", "Capture", true},
       {"#timeline", "Timeline", s.totals.any_time && !s.series.buckets().empty()},
@@ -94,6 +93,43 @@ void write_head(Page& page, const std::string& title) {
   html.close().line_break();
 }
 
+/// What the verdict does not cover, judged first.
+void write_caveats(Page& page) {
+  const std::pair<std::string_view, std::string> caveats[] = {
+      {"INCOMPLETE: ", incomplete_text(page.snapshot)}, {"LIMITED: ", capture_limits_text(page.snapshot)}};
+  for (const auto& [label, text] : caveats) {
+    if (text.empty()) continue;
+    page.html.open("strong").text(label).text(text).close().text(". ");
+  }
+}
+
+/// What is wrong above the name of the capture, in large type; what was counted below it, in small.
+void write_header(Page& page, const std::string& title) {
+  HtmlWriter& html = page.html;
+  const CaptureHealth health = capture_health(page.snapshot);
+  const std::string kind(kind_of(health));
+  const std::string verdict = kind.empty() ? "verdict" : "verdict " + kind;
+  html.open("header");
+  if (health.diagnosis == nullptr) {
+    html.element("h1", title).line_break();
+    html.open("p", {{"class", verdict}});
+    write_caveats(page);
+    html.text(counts_line(page.snapshot, health)).close();
+  } else {
+    if (!health.whole || !health.judged) {
+      html.open("p", {{"class", "verdict notice"}});
+      write_caveats(page);
+      html.close().line_break();
+    }
+    html.open("p", {{"class", verdict + " worst"}});
+    html.element("span", html::sign_of(severity_like(health.diagnosis->severity)), {{"aria-hidden", "true"}});
+    html.text(" ").element("strong", health.diagnosis->sentence).close().line_break();
+    html.element("h1", title).line_break();
+    html.element("p", counts_line(page.snapshot, health), {{"class", "quiet"}});
+  }
+  html.close().line_break();
+}
+
 }  // namespace
 
 void html_report(const Snapshot& snapshot, const HtmlOptions& options, const ReportSink& sink) {
@@ -102,20 +138,10 @@ void html_report(const Snapshot& snapshot, const HtmlOptions& options, const Rep
   const std::string title = title_of(snapshot);
   write_head(page, title);
   html.open("body").line_break();
-  html.open("header").element("h1", title).line_break();
-  const Headline headline = headline_of(snapshot);
-  html.open("p", {{"class", headline.kind.empty() ? "verdict" : fmt::format("verdict {}", headline.kind)}});
-  if (const std::string missing = incomplete_text(snapshot); !missing.empty()) {
-    html.element("strong", "INCOMPLETE: " + missing);
-    html.text(". ");
-  }
-  if (const std::string limits = capture_limits_text(snapshot); !limits.empty()) {
-    html.element("strong", "LIMITED: " + limits);
-    html.text(". ");
-  }
-  html.text(headline.line).close().close().line_break();
+  write_header(page, title);
   if (!page.is_document()) write_navigation(page);
   html.open("main").line_break();
+  html::write_diagnoses(page);
   html::write_findings(page);
   html::write_capture(page);
   html::write_timeline(page);

@@ -25,11 +25,14 @@ a { color: var(--link); }
 nav a { margin-right: 1rem; }
 .quiet { color: var(--quiet); }
 .verdict { font-size: 1.15rem; font-weight: 600; margin: .4rem 0 .8rem; }
+.worst { font-size: 1.7rem; line-height: 1.25; color: var(--kind); } .worst + h1 { font-size: 1.15rem; font-weight: 600; }
 .error { --kind: var(--error); } .warning { --kind: var(--warning); } .notice { --kind: var(--notice); }
 .info { --kind: var(--info); } .good { --kind: var(--good); }
 .severity { color: var(--kind); font-weight: 700; text-transform: uppercase; font-size: .8em; letter-spacing: .04em; }
 article { border: 1px solid var(--line); border-left: .35rem solid var(--kind); border-radius: .3rem; padding: .7rem .9rem;
   margin: .8rem 0; break-inside: avoid; }
+summary { cursor: pointer; } summary > * { display: inline; margin-right: .5rem; }
+details > div { scroll-margin-top: 4rem; }
 pre { background: var(--box); border: 1px solid var(--line); border-radius: .25rem; padding: .45rem .6rem; margin: .3rem 0;
   white-space: pre-wrap; overflow-wrap: anywhere; font: .85rem/1.4 ui-monospace, "DejaVu Sans Mono", monospace; }
 .table { max-width: 100%; overflow-x: auto; overflow-wrap: normal; }
