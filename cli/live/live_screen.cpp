@@ -11,9 +11,11 @@
 #include "analyze/base/units.hpp"
 #include "analyze/results/capture_health.hpp"
 #include "analyze/results/severity_counts.hpp"
+#include "cli/core/charset.hpp"
 #include "cli/core/page.hpp"
 #include "cli/core/text_table.hpp"
 #include "cli/live/live_summary.hpp"
+#include "cli/report/report_evidence.hpp"
 
 namespace roce::cli {
 namespace {
@@ -27,6 +29,16 @@ constexpr std::size_t margin = 12;  // "Connections "
 
 std::string amount(std::uint64_t n) {
   return count_text(static_cast<double>(n));
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  for (std::size_t from = 0; from < text.size();) {
+    const std::size_t end = std::min(text.find('\n', from), text.size());
+    lines.push_back(text.substr(from, end - from));
+    from = end + 1;
+  }
+  return lines;
 }
 
 /// Lines with a title in the margin.
@@ -45,14 +57,29 @@ class Screen {
       raw(text, code);
       return;
     }
-    const std::string body = cut_text(text, style_.width - head.size());
+    const std::string body = cut_text(shown(text), style_.width - head.size());
     lines_.push_back(paint("1", head) + paint(code, body));
   }
+  /// A text that may take up to `most` lines: broken at spaces, cut at the end of the last one.
+  void add_wrapped(std::string_view title, const std::string& text, std::string_view code, std::size_t most) {
+    constexpr std::size_t narrow = 3 * margin;
+    if (style_.width < narrow || most < 2) return add(title, text, code);
+    std::string rest = shown(text);
+    for (; most > 1 && !rest.empty(); --most, title = {}) {
+      const std::string line = lines_of(wrap(rest, style_.width - margin, 0)).front();
+      add(title, line, code);
+      rest.erase(0, std::min(rest.size(), line.size() + 1));
+    }
+    if (!rest.empty()) add(title, rest, code);
+  }
   void raw(const std::string& text, std::string_view code = {}) {
-    if (left() != 0) lines_.push_back(paint(code, cut_text(text, style_.width)));
+    if (left() != 0) lines_.push_back(paint(code, cut_text(shown(text), style_.width)));
   }
   [[nodiscard]] std::string paint(std::string_view code, const std::string& text) const {
     return style_.color && !code.empty() ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : text;
+  }
+  [[nodiscard]] std::string shown(const std::string& text) const {
+    return style_.ascii ? ascii_text(text) : text;
   }
   [[nodiscard]] std::vector<std::string> take() { return std::move(lines_); }
 
@@ -64,6 +91,22 @@ class Screen {
 std::string_view verdict_code(const Snapshot& s) {
   const analyze::CaptureHealth assessment = analyze::capture_health(s);
   return assessment.good() ? "1;32" : codes[static_cast<std::size_t>(assessment.level())];
+}
+
+/// What is wrong, the worst first: in full where there is room for it, the others on a line each. Returns how
+/// many were told.
+std::size_t add_diagnoses(Screen& screen, const Snapshot& s, const ScreenStyle& style) {
+  constexpr std::size_t roomy = 20;  // lines, for more than the worst
+  constexpr std::size_t others = 2;
+  const std::size_t told = std::min(s.diagnoses.size(), style.height < roomy ? 1 : 1 + others);
+  for (std::size_t i = 0; i < told; ++i) {
+    const ConsequenceStyle& of = consequence_style(s.diagnoses[i].severity);
+    constexpr std::size_t low = 10;  // lines
+    const bool whole = i == 0 && style.height >= low;
+    screen.add_wrapped(of.margin, printable(s.diagnoses[i].sentence), i == 0 ? of.code : std::string_view{},
+                       whole ? 2 : 1);
+  }
+  return told;
 }
 
 /// "12 retransmits, 3 lost, ...", with zeros: fixed positions are easier to read.
@@ -110,16 +153,6 @@ void add_total_lines(Screen& screen, const LiveView& view) {
   }
   if (s.incidents_in_progress != 0) text += "; " + incidents_in_progress(s);
   screen.add("Connections", text.empty() ? "none" : text);
-}
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  for (std::size_t from = 0; from < text.size();) {
-    const std::size_t end = std::min(text.find('\n', from), text.size());
-    lines.push_back(text.substr(from, end - from));
-    from = end + 1;
-  }
-  return lines;
 }
 
 std::string positive(std::uint64_t n) {
@@ -196,6 +229,11 @@ void add_found(Screen& screen, const LiveView& view, const ScreenStyle& style) {
 }  // namespace
 
 std::string verdict_line(const Snapshot& s) {
+  const analyze::Diagnosis* worst = analyze::worst_diagnosis(s);
+  return worst != nullptr ? worst->sentence : counts_line(s);
+}
+
+std::string counts_line(const Snapshot& s) {
   const analyze::CaptureHealth assessment = analyze::capture_health(s);
   if (!assessment.anything) return "no RoCE packets yet";
   std::string text = analyze::severities_text(analyze::severity_counts(s.findings));
@@ -206,7 +244,11 @@ std::string verdict_line(const Snapshot& s) {
 
 std::vector<std::string> live_screen(const LiveView& view, const ScreenStyle& style) {
   Screen screen(style);
-  screen.add("Verdict", verdict_line(view.snapshot), verdict_code(view.snapshot));
+  const Snapshot& s = view.snapshot;
+  const std::size_t told = add_diagnoses(screen, s, style);
+  std::string counts = counts_line(s);
+  if (told < s.diagnoses.size()) counts += fmt::format("; {} more in the report", s.diagnoses.size() - told);
+  screen.add(told == 0 ? "Verdict" : "Findings", counts, told == 0 ? verdict_code(s) : std::string_view{});
   screen.add("On", fmt::format("{} for {}; Ctrl-C ends the capture and prints the report",
                                printable(view.title), elapsed_text(view.elapsed_ns)));
   add_rates(screen, view.reading);

@@ -17,6 +17,7 @@ struct ScreenStyle {
   std::size_t width = 80;   ///< columns
   std::size_t height = 24;  ///< lines
   bool color = false;
+  bool ascii = false;  ///< the terminal shows ASCII only: texts become that before they are cut to the width
 };
 
 /// A finding as it appeared.
@@ -34,11 +35,14 @@ struct LiveView {
   const std::deque<FoundLine>& found;  ///< oldest first
 };
 
-/// The screen, verdict first: at most `height` lines of at most `width` columns, without line ends. What does
-/// not fit is omitted from the bottom; the verdict is always there.
+/// The screen, what is wrong first: at most `height` lines of at most `width` columns, without line ends.
+/// What does not fit is omitted from the bottom; the worst diagnosis, or that nothing is wrong, is always
+/// there.
 [[nodiscard]] std::vector<std::string> live_screen(const LiveView& view, const ScreenStyle& style);
 
-/// "nothing wrong found in 12 RoCE packets", "1 error, 2 notices in 12 RoCE packets".
+/// The sentence of the worst diagnosis; without any, counts_line().
 [[nodiscard]] std::string verdict_line(const analyze::Snapshot& snapshot);
+/// "nothing wrong found in 12 RoCE packets", "1 error, 2 notices in 12 RoCE packets".
+[[nodiscard]] std::string counts_line(const analyze::Snapshot& snapshot);
 
 }  // namespace roce::cli

@@ -15,6 +15,7 @@
 #include "analyze/results/severity_counts.hpp"
 #include "cli/core/page.hpp"
 #include "cli/core/text_table.hpp"
+#include "cli/report/report_evidence.hpp"
 
 namespace roce::cli {
 namespace {
@@ -52,12 +53,34 @@ void write_connection(JsonWriter& json, const Connection& c, const LiveConnectio
   json.field("naks", moved.naks).field("cnps", moved.cnps).end_object();
 }
 
+/// What is wrong: the worst diagnosis in short, and how many there are by severity. The report has them
+/// whole.
+void write_worst(JsonWriter& json, const Snapshot& snapshot) {
+  if (const analyze::Diagnosis* worst = analyze::worst_diagnosis(snapshot)) {
+    json.key("diagnosis").begin_object().field("cause", worst->cause);
+    json.field("severity", analyze::consequence_names[worst->severity]);
+    json.field("sentence", worst->sentence).end_object();
+  } else {
+    json.null_field("diagnosis");
+  }
+  json.key("diagnoses").begin_object();
+  using enum analyze::Consequence;
+  for (const analyze::Consequence severity : {fatal, degraded, odd}) {
+    const auto count =
+        std::count_if(snapshot.diagnoses.begin(), snapshot.diagnoses.end(),
+                      [severity](const analyze::Diagnosis& each) { return each.severity == severity; });
+    json.field(analyze::consequence_names[severity], static_cast<std::uint64_t>(count));
+  }
+  json.end_object();
+}
+
 }  // namespace
 
 std::string summary_json(const Snapshot& snapshot, const LiveMeter::Reading& reading, std::int64_t time_ns) {
   std::string text;
   JsonWriter json(text);
   json.begin_object().field("schema", "roceanalyze/1").field("final", false).field("kind", "summary");
+  write_worst(json, snapshot);
   json.field("time", time_ns).field("elapsed_ns", reading.elapsed_ns);
   json.field("interval_ns", reading.interval_ns);
   const std::int64_t ns = reading.interval_ns;
@@ -94,10 +117,14 @@ std::string summary_line(const Snapshot& snapshot, const LiveMeter::Reading& rea
   const LiveTotals& moved = reading.interval;
   const double seconds = static_cast<double>(reading.interval_ns) / 1e9;
   const double rate = seconds > 0 ? static_cast<double>(moved.roce_packets) / seconds : 0;
-  std::string text =
-      fmt::format("{}  {} RoCE packets/s, {}, goodput {}", elapsed_text(reading.elapsed_ns), count_text(rate),
-                  analyze::rate_text(bits_per_second(moved.roce_bytes, reading.interval_ns)),
-                  analyze::rate_text(bits_per_second(moved.goodput_bytes, reading.interval_ns)));
+  std::string text = elapsed_text(reading.elapsed_ns) + "  ";
+  if (const analyze::Diagnosis* worst = analyze::worst_diagnosis(snapshot)) {
+    constexpr std::size_t longest = 160;  // columns
+    text += cut_text(diagnosis_line(*worst), longest) + "; ";
+  }
+  text += fmt::format("{} RoCE packets/s, {}, goodput {}", count_text(rate),
+                      analyze::rate_text(bits_per_second(moved.roce_bytes, reading.interval_ns)),
+                      analyze::rate_text(bits_per_second(moved.goodput_bytes, reading.interval_ns)));
   const std::pair<std::string_view, std::uint64_t> troubles[] = {
       {"retransmits", moved.retransmitted},
       {"lost", moved.lost},

@@ -15,9 +15,10 @@ namespace roce::cli {
 /// The summary of --every --json: one JSON object with a trailing newline. `time_ns`: now, since the epoch.
 [[nodiscard]] std::string summary_json(const analyze::Snapshot& snapshot, const LiveMeter::Reading& reading,
                                        std::int64_t time_ns);
-/// The summary as text, without a newline: "00:01:20  1234 RoCE packets/s, 93.1 Gb/s, ...".
 /// "2 incidents in progress".
 [[nodiscard]] std::string incidents_in_progress(const analyze::Snapshot& snapshot);
+/// The summary as text, without a newline: "00:01:20  1234 RoCE packets/s, 93.1 Gb/s, ..."; after the time
+/// the worst diagnosis: "00:01:20  DEGRADED: 10.0.0.1 → 10.0.0.2 loses ...; 1234 RoCE packets/s, ...".
 [[nodiscard]] std::string summary_line(const analyze::Snapshot& snapshot, const LiveMeter::Reading& reading);
 /// A finding as it appears, as a JSON object with a trailing newline; its key `finding` is as in the report.
 /// `elapsed_ns`: since the capture began.

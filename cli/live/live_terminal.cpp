@@ -117,6 +117,7 @@ LiveTerminal::~LiveTerminal() {
 ScreenStyle LiveTerminal::style(bool color) {
   ScreenStyle style;
   style.color = color;
+  style.ascii = !locale_is_utf8();
   winsize size{};
   if (::ioctl(terminal, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 && size.ws_row > 0) {
     // The last column stays empty: clearing the rest of a full line would erase its last character.
@@ -138,7 +139,7 @@ std::string LiveTerminal::drawing(const std::vector<std::string>& lines) {
     text += "\x1b[K";
   }
   text += "\x1b[J";
-  return locale_is_utf8() ? text : ascii_text(text);
+  return text;
 }
 
 void LiveTerminal::leave() noexcept {

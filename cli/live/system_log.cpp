@@ -55,11 +55,14 @@ std::string log_line_of_end(const std::string& device, const analyze::Snapshot& 
   const analyze::SeverityCounts found = analyze::severity_counts(snapshot.findings);
   const auto of = [&found](analyze::Severity severity) { return found[static_cast<std::size_t>(severity)]; };
   using analyze::Severity;
+  const analyze::Diagnosis* worst = analyze::worst_diagnosis(snapshot);
   return fmt::format(
-      "capture=ended device={} packets={} roce_packets={} dropped={} errors={} warnings={} notices={} "
-      "text={}",
-      value(device), snapshot.totals.packets, snapshot.totals.roce_packets, snapshot.dropped().value_or(0),
-      of(Severity::error), of(Severity::warning), of(Severity::notice), value(verdict_line(snapshot)));
+      "capture=ended device={} diagnosis={} severity={} text={} packets={} roce_packets={} dropped={} "
+      "errors={} warnings={} notices={}",
+      value(device), worst ? worst->cause : "none",
+      worst ? analyze::consequence_names[worst->severity] : "none", value(verdict_line(snapshot)),
+      snapshot.totals.packets, snapshot.totals.roce_packets, snapshot.dropped().value_or(0),
+      of(Severity::error), of(Severity::warning), of(Severity::notice));
 }
 
 SystemLog::~SystemLog() {

@@ -36,7 +36,8 @@ class SystemLog : public CaptureObserver {
 /// finding=loss_before_capture severity=error device=eth0 news=new count=12 subject="..." packets=3,9
 /// text="..."
 [[nodiscard]] std::string log_line(const std::string& device, const analyze::FindingNews& news);
-/// The line for the end of the capture: capture=ended device=eth0 packets=1300 ... errors=1 ...
+/// The line for the end of the capture, with the worst diagnosis:
+/// capture=ended device=eth0 diagnosis=loss severity=degraded text="..." packets=1300 ... errors=1 ...
 [[nodiscard]] std::string log_line_of_end(const std::string& device, const analyze::Snapshot& snapshot);
 
 }  // namespace roce::cli

@@ -142,6 +142,11 @@ class CaptureRun : public ::testing::Test {
         std::remove_if(report["findings"].begin(), report["findings"].end(),
                        [](const json& finding) { return finding["id"] == "capture_drops"; }),
         report["findings"].end());
+    report["diagnoses"].erase(std::remove_if(report["diagnoses"].begin(), report["diagnoses"].end(),
+                                             [](const json& diagnosis) {
+                                               return diagnosis["findings"][0]["id"] == "capture_drops";
+                                             }),
+                              report["diagnoses"].end());
     return report;
   }
   /// "[]" where both say the same.

@@ -217,6 +217,26 @@ TEST(LiveSummary, the_line_for_people_names_what_is_not_well) {
   EXPECT_EQ(summary["incidents_in_progress"], 2);
 }
 
+TEST(LiveSummary, leads_with_the_worst_diagnosis) {
+  LiveMeter meter(0);
+  Snapshot snapshot = later();
+  snapshot.diagnoses = {analyze::made_diagnosis(), analyze::made_diagnosis()};
+  snapshot.diagnoses[0].severity = analyze::Consequence::fatal;
+  const std::string line = summary_line(snapshot, meter.read(snapshot, 81 * second, 0));
+  EXPECT_TRUE(
+      line.starts_with("00:01:21  FATAL: 10.0.0.1 → 10.0.0.2 loses 9 of 1000 packets (0.9 %) "
+                       "upstream of this capture; 17 RoCE packets/s, "))
+      << line;
+  const json summary = json::parse(summary_json(snapshot, meter.read(snapshot, 82 * second, 0), 0));
+  EXPECT_EQ(summary["diagnosis"],
+            (json{{"cause", "loss"}, {"severity", "fatal"}, {"sentence", snapshot.diagnoses[0].sentence}}));
+  EXPECT_EQ(summary["diagnoses"], (json{{"fatal", 1}, {"degraded", 1}, {"odd", 0}}));
+  snapshot.diagnoses[0].sentence = std::string(400, 'x') + "\n";
+  const std::string cut = summary_line(snapshot, meter.read(snapshot, 83 * second, 0));
+  EXPECT_NE(cut.find("xxx...; "), std::string::npos) << cut;
+  EXPECT_EQ(cut.find('\n'), std::string::npos);
+}
+
 TEST(LiveSummary, of_an_empty_capture_is_whole_too) {
   const Snapshot nothing;
   LiveMeter meter(0);
@@ -224,6 +244,8 @@ TEST(LiveSummary, of_an_empty_capture_is_whole_too) {
   EXPECT_EQ(summary["total"]["packets"], 0);
   EXPECT_EQ(summary["throughput_bps"], 0);
   EXPECT_TRUE(summary["worst_connections"].empty());
+  EXPECT_TRUE(summary["diagnosis"].is_null());
+  EXPECT_EQ(summary["diagnoses"]["fatal"], 0);
 }
 
 TEST(LiveSummary, a_finding_on_a_line_holds_no_line_break_and_no_escape) {

@@ -49,6 +49,25 @@ TEST(LiveScreen, begins_with_the_verdict) {
   EXPECT_EQ(screen_of({}, {80, 24, false})[0], "Verdict     no RoCE packets yet");
 }
 
+TEST(LiveScreen, begins_with_what_is_wrong_and_counts_findings_below) {
+  Snapshot snapshot = analyze::hand_made();
+  snapshot.findings.resize(1);
+  snapshot.findings[0].severity = Severity::error;
+  for (int i = 0; i < 4; ++i) snapshot.diagnoses.push_back(analyze::made_diagnosis());
+  snapshot.diagnoses[0].severity = analyze::Consequence::fatal;
+  const std::vector<std::string> lines = screen_of(snapshot, {70, 24, false});
+  EXPECT_EQ(lines[0], "FATAL       10.0.0.1 → 10.0.0.2 loses 9 of 1000 packets (0.9 %)");
+  EXPECT_EQ(lines[1], "            upstream of this capture");
+  EXPECT_EQ(lines[2], "DEGRADED    10.0.0.1 → 10.0.0.2 loses 9 of 1000 packets (0.9 %) ups...");
+  EXPECT_EQ(lines[4], "Findings    1 error in 1300 RoCE packets; 1 more in the report");
+  // A low screen has room for the worst only.
+  const std::vector<std::string> low = screen_of(snapshot, {60, 6, false});
+  EXPECT_EQ(low[0], "FATAL       10.0.0.1 → 10.0.0.2 loses 9 of 1000 packets (...");
+  EXPECT_EQ(low[1], "Findings    1 error in 1300 RoCE packets; 3 more in the r...");
+  EXPECT_EQ(screen_of(snapshot, {80, 24, false, true})[0],
+            "FATAL       10.0.0.1 -> 10.0.0.2 loses 9 of 1000 packets (0.9 %) upstream of");
+}
+
 TEST(LiveScreen, does_not_reassure_where_data_was_lost) {
   Snapshot snapshot = analyze::hand_made();
   snapshot.diagnostics.push_back({"encrypted", analyze::DiagnosticSeverity::data_loss, 1, "", {}});
@@ -75,8 +94,9 @@ TEST(LiveScreen, shows_the_worst_connection_first_and_the_newest_finding) {
 TEST(LiveScreen, fits_every_terminal_with_every_sample) {
   std::deque<FoundLine> found;
   for (int i = 0; i < 50; ++i) found.push_back({i * second, Severity::warning, std::string(300, 'x')});
-  const std::vector<ScreenStyle> styles{{80, 24, false}, {1, 1, false},   {11, 3, false},   {40, 7, false},
-                                        {79, 12, false}, {200, 5, false}, {300, 99, false}, {0, 0, false}};
+  const std::vector<ScreenStyle> styles{
+      {80, 24, false}, {1, 1, false},    {11, 3, false}, {40, 7, false},  {79, 12, false},
+      {200, 5, false}, {300, 99, false}, {0, 0, false},  {36, 11, false}, {90, 30, false, true}};
   for (const auto& entry : std::filesystem::directory_iterator(ROCE_SAMPLES)) {
     const std::string name = entry.path();
     if (name.find(".pcap") == std::string::npos) continue;

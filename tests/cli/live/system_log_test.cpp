@@ -54,10 +54,16 @@ TEST(SystemLog, priorities_follow_severities) {
 TEST(SystemLog, says_in_the_end_what_was_found) {
   analyze::Snapshot snapshot = analyze::hand_made();
   snapshot.findings.clear();
-  EXPECT_EQ(
-      log_line_of_end("eth0", snapshot),
-      "capture=ended device=eth0 packets=1300 roce_packets=1300 dropped=0 errors=0 warnings=0 notices=0 "
-      "text=\"nothing wrong found in 1300 RoCE packets\"");
+  EXPECT_EQ(log_line_of_end("eth0", snapshot),
+            "capture=ended device=eth0 diagnosis=none severity=none text=\"nothing wrong found in 1300 RoCE "
+            "packets\" "
+            "packets=1300 roce_packets=1300 dropped=0 errors=0 warnings=0 notices=0");
+  snapshot.diagnoses.push_back(analyze::made_diagnosis());
+  const std::string line = log_line_of_end("eth0", snapshot);
+  EXPECT_TRUE(
+      line.starts_with("capture=ended device=eth0 diagnosis=loss severity=degraded text=\"10.0.0.1 "
+                       "→ 10.0.0.2 loses 9 of 1000 packets (0.9 %) upstream of this capture\" packets="))
+      << line;
 }
 
 }  // namespace
