@@ -25,6 +25,7 @@
 #include "cli/core/page.hpp"
 #include "cli/core/text_table.hpp"
 #include "cli/report/report.hpp"
+#include "cli/report/report_evidence.hpp"
 
 namespace roce::cli {
 namespace {
@@ -77,11 +78,13 @@ std::string check_finding_line(const Finding& finding) {
                                finding.explanation));
 }
 
-/// The findings, one line each, and the result.
+/// The worst diagnosis, the findings, one line each, and the result.
 std::string check_text(const CheckOptions& options, const Snapshot& snapshot) {
   std::string text;
   const std::string missing = analyze::incomplete_text(snapshot);
   if (!missing.empty()) text += fmt::format("INCOMPLETE: {}\n", missing);
+  if (const analyze::Diagnosis* worst = analyze::worst_diagnosis(snapshot))
+    text += diagnosis_line(*worst) + '\n';
   const auto least = severity_named(options.analyze.fail_on).value_or(analyze::Severity::warning);
   std::size_t failing = 0;
   for (const Finding& finding : snapshot.findings) {

@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include <span>
+#include <vector>
 
 #include "analyze/results/capture_health.hpp"
+#include "analyze/results/diagnosis.hpp"
 #include "analyze/results/finding.hpp"
 #include "analyze/results/not_judged.hpp"
 
@@ -88,12 +90,18 @@ struct Case {
   std::string failure, output, message;
 };
 
-Case case_of(const analyze::Snapshot& snapshot, const FindingRule& rule, analyze::Severity least) {
+/// `told`: by finding, the diagnosis that it is evidence of.
+Case case_of(const analyze::Snapshot& snapshot, const std::vector<const analyze::Diagnosis*>& told,
+             const FindingRule& rule, analyze::Severity least) {
   Case out;
-  for (const Finding& finding : snapshot.findings) {
+  for (std::size_t i = 0; i < snapshot.findings.size(); ++i) {
+    const Finding& finding = snapshot.findings[i];
     if (finding.id != rule.id) continue;
     const bool fails = finding.severity >= least;
-    if (fails && out.failed == 0) out.message = fmt::format("{}: {}", finding.title, finding.subject);
+    if (fails && out.failed == 0) {
+      if (told[i] != nullptr) out.message = told[i]->sentence + ". ";
+      out.message += fmt::format("{}: {}", finding.title, finding.subject);
+    }
     ++(fails ? out.failed : out.noted);
     (fails ? out.failure : out.output) += finding_text(finding);
   }
@@ -108,8 +116,9 @@ std::string junit_xml(const analyze::Snapshot& snapshot, analyze::Severity least
   std::size_t tests = 0, failures = 0;
   // Without RoCE packets nothing was checked: no rule has passed.
   const bool looked = snapshot.totals.roce_packets != 0;
+  const std::vector<const analyze::Diagnosis*> told = analyze::diagnoses_of_findings(snapshot);
   for (const FindingRule& rule : looked ? analyze::finding_rules() : std::span<const FindingRule>()) {
-    const Case found = case_of(snapshot, rule, least);
+    const Case found = case_of(snapshot, told, rule, least);
     ++tests;
     failures += found.failed != 0 ? 1 : 0;
     cases += fmt::format("    <testcase classname=\"roceanalyze\" name=\"{}\"", escaped(rule.id));
@@ -141,14 +150,19 @@ std::string junit_xml(const analyze::Snapshot& snapshot, analyze::Severity least
   std::string notes;
   for (const std::string& each : not_judged(snapshot)) notes += fmt::format("not judged: {}\n", each);
   if (!notes.empty()) notes = fmt::format("    <system-out>{}</system-out>\n", escaped(notes));
+  const analyze::Diagnosis* worst = analyze::worst_diagnosis(snapshot);
+  const std::string diagnosis =
+      worst == nullptr ? std::string()
+                       : fmt::format("      <property name=\"diagnosis\" value=\"{}: {}\"/>\n",
+                                     analyze::consequence_names[worst->severity], escaped(worst->sentence));
   const std::string counts =
       fmt::format("tests=\"{}\" failures=\"{}\" errors=\"{}\"", tests, failures, error_count);
   return fmt::format(
-      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites {0}>\n  {6}{0}>\n    <properties>\n      "
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites {0}>\n  {6}{0}>\n    <properties>\n{7}      "
       "<property name=\"policy\" value=\"{1}\"/>\n"
       "      <property name=\"packets\" value=\"{2}\"/>\n"
       "    </properties>\n{3}{4}{5}  </testsuite>\n</testsuites>\n",
-      counts, escaped(policy), snapshot.frames_read, cases, errors, notes, suite_begin);
+      counts, escaped(policy), snapshot.frames_read, cases, errors, notes, suite_begin, diagnosis);
 }
 
 bool is_junit(const capture::ExistingFile& file) {

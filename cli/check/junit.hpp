@@ -10,9 +10,9 @@
 namespace roce::cli {
 
 /// The findings as JUnit XML for CI systems: one test case per rule, named by its id. A rule with a finding
-/// at or above `least` fails; findings below it are in the output of the case, and what was not judged in the
-/// output of the suite. Inputs that failed and incomplete results are errors; without RoCE packets there are
-/// no other test cases.
+/// at or above `least` fails, with the diagnosis that it is evidence of; the worst one is a property;
+/// findings below it are in the output of the case, and what was not judged in the output of the suite.
+/// Inputs that failed and incomplete results are errors; without RoCE packets there are no other test cases.
 [[nodiscard]] std::string junit_xml(const analyze::Snapshot& snapshot, analyze::Severity least,
                                     std::string_view policy);
 

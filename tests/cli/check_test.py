@@ -258,6 +258,28 @@ class Check(unittest.TestCase):
         with ThreadPoolExecutor(2) as pool:
             self.assertGreater(sum(pool.map(learn, enumerate(captures() + [self.capture]))), 10)
 
+    def test_begins_with_the_worst_diagnosis(self):
+        """In the lines, and in JUnit XML as a property and in the message of what fails for it."""
+        for name in ("04_write_loss1.cb.pcap.zst", "06_badrkey_write.pcap", "03_rping.pcap"):
+            capture = os.path.join(SAMPLES, name)
+            status, out, _ = run("check", capture, "--policy", self.path("anything.toml", ""))
+            report = json.loads(run("report", "--json", capture)[1])
+            diagnoses = report["diagnoses"]
+            self.assertEqual(status, 1 if diagnoses else 0)
+            lines = out.splitlines()
+            suite = xml.fromstring(run("check", capture, "--policy", "nvidia", "--junit", "-")[1]).find("testsuite")
+            said = [p.get("value") for p in suite.iter("property") if p.get("name") == "diagnosis"]
+            messages = {case.get("name"): case.find("failure").get("message") for case in suite.iter("testcase")
+                        if case.find("failure") is not None}
+            if not diagnoses:
+                self.assertNotRegex(lines[0], "^(ODD|DEGRADED|FATAL)")
+                continue
+            worst = diagnoses[0]
+            self.assertEqual(lines[0], f"{worst['severity'].upper()}: {worst['sentence']}")
+            self.assertEqual(said[0].partition(": ")[0], worst["severity"])
+            rule = worst["findings"][0]["id"]
+            self.assertTrue(messages[rule].startswith(worst["sentence"] + ". "), messages)
+
     def test_junit(self):
         status, out, _ = run("check", self.capture, "--policy", "nvidia", "--junit", "-")
         self.assertEqual(status, 1)
