@@ -83,6 +83,8 @@ std::string check_text(const CheckOptions& options, const Snapshot& snapshot) {
   std::string text;
   const std::string missing = analyze::incomplete_text(snapshot);
   if (!missing.empty()) text += fmt::format("INCOMPLETE: {}\n", missing);
+  if (const std::string limits = analyze::capture_limits_text(snapshot); !limits.empty())
+    text += fmt::format("LIMITED: {}\n", limits);
   if (const analyze::Diagnosis* worst = analyze::worst_diagnosis(snapshot))
     text += diagnosis_line(*worst) + '\n';
   const auto least = severity_named(options.analyze.fail_on).value_or(analyze::Severity::warning);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Details of a connection or finding as rich text for QTextDocument. Links: "connection:12", "finding:KEY"
-// and "packet:7" show what they name, "graph:12" the graph of connection 12, "graph:12:7" packet 7 in it,
-// "packets:FILTER" the packets that match a display filter, "markings:" the page of markings; "copy:TEXT"
-// copies the text. Page::follow() handles them.
+// Details of a connection, finding or diagnosis as rich text for QTextDocument. Links: "connection:12",
+// "finding:KEY" and "packet:7" show what they name, "graph:12" the graph of connection 12, "graph:12:7"
+// packet 7 in it, "packets:FILTER" the packets that match a display filter, "markings:" the page of markings;
+// "copy:TEXT" copies the text. Page::follow() handles them.
 #pragma once
 
 #include <QString>
@@ -25,7 +25,13 @@ namespace roce::gui {
 [[nodiscard]] QString finding_html(const analyze::Snapshot& snapshot, const analyze::Finding& finding,
                                    const QStringList& files, const QString& evidence = QString());
 
+/// What is wrong, in the parts of the report: facts, what is left open, evidence, cost, what to do.
+[[nodiscard]] QString diagnosis_html(const analyze::Snapshot& snapshot, const analyze::Diagnosis& diagnosis,
+                                     const QStringList& files);
+
 /// The commands of a finding's advice, ready for a shell, one per entry.
 [[nodiscard]] QStringList finding_commands(const analyze::Finding& finding, const QStringList& files);
+/// Those of a diagnosis.
+[[nodiscard]] QStringList diagnosis_commands(const analyze::Diagnosis& diagnosis, const QStringList& files);
 
 }  // namespace roce::gui

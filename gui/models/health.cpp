@@ -6,6 +6,7 @@
 #include <QStringList>
 #include <QUrl>
 #include <algorithm>
+#include <string>
 
 #include "analyze/base/units.hpp"
 #include "analyze/results/capture_health.hpp"
@@ -190,7 +191,8 @@ Health health_of(const Snapshot& s) {
   const QString so_far = s.final ? QString() : HealthWords::tr(" so far");
   Health health;
   health.shown = assessment.anything || !assessment.whole;
-  if (assessment.worst || !assessment.whole || !assessment.judged) health.sign = assessment.level();
+  const bool wrong = assessment.worst || assessment.diagnosis != nullptr;
+  if (wrong || !assessment.whole || !assessment.judged) health.sign = assessment.level();
   if (!assessment.anything) {
     const QString none =
         (s.totals.packets == 0 ? HealthWords::tr("No packets") : HealthWords::tr("No RoCE packets")) + so_far;
@@ -209,6 +211,11 @@ Health health_of(const Snapshot& s) {
                              ? HealthWords::tr("in 1 RoCE packet")
                              : HealthWords::tr("in %1 RoCE packets").arg(number(s.totals.roce_packets))) +
                         so_far;
+  if (assessment.diagnosis != nullptr) {
+    health.line = to_qt(assessment.diagnosis->sentence) + so_far;
+    health.counts = QStringLiteral("%1 %2").arg(found, where);
+    return health;
+  }
   health.line = parts.isEmpty() && !assessment.judged ? HealthWords::tr("No findings %1").arg(where)
                 : parts.isEmpty()                     ? HealthWords::tr("Nothing wrong found %1").arg(where)
                 : assessment.serious() || !assessment.judged
@@ -224,6 +231,7 @@ QStringList what_was_lost(const Snapshot& s) {
   for (const capture::Error& error : s.errors) lines << to_qt(error_text(error));
   // A failed input has its own error; all diagnostics are among the facts.
   if (lines.isEmpty() && !analyze::capture_health(s).whole) lines << diagnostic_text(s.diagnostics.front());
+  if (const std::string limits = analyze::capture_limits_text(s); !limits.empty()) lines << to_qt(limits);
   return lines;
 }
 

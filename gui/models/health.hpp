@@ -14,11 +14,13 @@
 
 namespace roce::gui {
 
-/// The overall verdict on a capture, in one line; the same as in the reports.
+/// What every page begins with: the sentence of the worst diagnosis, as in the reports; without any, that
+/// nothing is wrong, or what was counted.
 struct Health {
   bool shown = false;                     ///< show the icon: there is RoCE, or the capture is incomplete
   std::optional<analyze::Severity> sign;  ///< nullopt: healthy
   QString line;
+  QString counts;  ///< of findings, in small print below a diagnosis: "1 error in 12 RoCE packets"
 };
 [[nodiscard]] Health health_of(const analyze::Snapshot& snapshot);
 /// Why not all of the capture could be judged, one per line: where and why inputs failed, else the worst

@@ -20,6 +20,9 @@ class Selection : public QObject {
 
   [[nodiscard]] const std::optional<std::uint32_t>& connection() const noexcept { return connection_; }
   [[nodiscard]] const QString& finding() const noexcept { return finding_; }  ///< finding_key(); empty: none
+  /// Key of the row of the diagnosis that is explained; empty: finding() is; nullopt: nobody has chosen, so
+  /// that is the worst.
+  [[nodiscard]] const std::optional<QString>& diagnosis() const noexcept { return diagnosis_; }
   [[nodiscard]] const std::optional<TimeSpan>& time() const noexcept { return time_; }
   [[nodiscard]] const std::optional<std::uint64_t>& packet() const noexcept {
     return packet_;
@@ -29,11 +32,20 @@ class Selection : public QObject {
     set(connection_, id, &Selection::connection_changed);
   }
   void set_finding(const QString& key) { set(finding_, key, &Selection::finding_changed); }
+  void set_diagnosis(const std::optional<QString>& key) {
+    set(diagnosis_, key, &Selection::diagnosis_changed);
+  }
+  /// The user wants to see this finding explained, not a diagnosis that it may be evidence of.
+  void choose_finding(const QString& key) {
+    set_finding(key);
+    set_diagnosis(QString());
+  }
   void set_time(std::optional<TimeSpan> span) { set(time_, span, &Selection::time_changed); }
   void set_packet(std::optional<std::uint64_t> number) { set(packet_, number, &Selection::packet_changed); }
   void clear() {
     set_connection({});
     set_finding({});
+    set_diagnosis({});
     set_time({});
     set_packet({});
   }
@@ -41,6 +53,7 @@ class Selection : public QObject {
  Q_SIGNALS:
   void connection_changed();
   void finding_changed();
+  void diagnosis_changed();
   void time_changed();
   void packet_changed();
 
@@ -54,6 +67,7 @@ class Selection : public QObject {
 
   std::optional<std::uint32_t> connection_;
   QString finding_;
+  std::optional<QString> diagnosis_;
   std::optional<TimeSpan> time_;
   std::optional<std::uint64_t> packet_;
 };

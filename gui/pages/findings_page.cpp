@@ -5,6 +5,8 @@
 #include <QSplitter>
 #include <QStyledItemDelegate>
 #include <QVBoxLayout>
+#include <algorithm>
+#include <utility>
 
 #include "gui/charts/theme.hpp"
 #include "gui/models/details.hpp"
@@ -49,9 +51,16 @@ class KindTree final : public QTreeView {
 
 FindingsPage::FindingsPage(AnalysisSession& session, Selection& selection, QWidget* parent)
     : Page(session, selection, parent),
+      diagnoses_(new TableView(tr("Diagnoses"), diagnosis_model_)),
       bar_(new FilterBar(tr("Search findings: title, host, queue pair"))),
       tree_(new KindTree(*this)),
       detail_(new DetailView),
+      diagnosis_packets_(offer(diagnoses_, tr("Show &packets"),
+                               tr("Show the packets that prove the selected diagnosis"),
+                               [this] { prove_diagnosis(PageId::packets); })),
+      diagnosis_graph_(offer(diagnoses_, tr("Show &graph"),
+                             tr("Show the connection of the selected diagnosis over time"),
+                             [this] { prove_diagnosis(PageId::connections); })),
       show_packets_(offer(tree_, tr("Show &packets"), tr("Show the evidence packets of the selected finding"),
                           [this] { lead_on(PageId::packets); })),
       show_connection_(offer(tree_, tr("Show &connection"), tr("Show the connection of the selected finding"),
@@ -68,7 +77,10 @@ FindingsPage::FindingsPage(AnalysisSession& session, Selection& selection, QWidg
   tree_->header()->setStretchLastSection(false);
   tree_->header()->setSectionResizeMode(FindingTree::title_column, QHeaderView::Stretch);
   tree_->header()->setSectionResizeMode(FindingTree::count_column, QHeaderView::ResizeToContents);
-  detail_->setAccessibleName(tr("Selected finding"));
+  detail_->setAccessibleName(tr("Selected diagnosis or finding"));
+  diagnoses_->show_columns({"severity", "sentence", "place", "since", "cost"});
+  diagnoses_->setSelectionMode(QAbstractItemView::SingleSelection);
+  diagnoses_->hide();
 
   auto* left = new QWidget;
   auto* column = new QVBoxLayout(left);
@@ -83,7 +95,8 @@ FindingsPage::FindingsPage(AnalysisSession& session, Selection& selection, QWidg
   split->setChildrenCollapsible(false);
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(6, 6, 6, 6);
-  layout->addWidget(split);
+  layout->addWidget(diagnoses_);
+  layout->addWidget(split, 1);
   setFocusProxy(tree_);
 
   bar_->limit_times(selection, tr("Only findings in the selected time range; click to show all times"));
@@ -96,8 +109,20 @@ FindingsPage::FindingsPage(AnalysisSession& session, Selection& selection, QWidg
             if (showing_ || !current.isValid()) return;
             QModelIndex row = filter_.mapToSource(current.siblingAtColumn(0));
             if (!row.parent().isValid()) row = model_.index(0, 0, row);  // for a kind its worst finding
-            selection_.set_finding(row.data(TableModelBase::key_role).toString());
+            selection_.choose_finding(row.data(TableModelBase::key_role).toString());
           });
+  // A click on the row that is current already: from a diagnosis back to it.
+  connect(tree_, &QTreeView::clicked, this, [this] { selection_.choose_finding(selection_.finding()); });
+  connect(diagnoses_, &TableView::row_chosen, this, [this] {
+    if (!showing_)
+      selection_.set_diagnosis(diagnoses_->currentIndex().data(TableModelBase::key_role).toString());
+  });
+  connect(diagnoses_, &QTableView::clicked, this, [this](const QModelIndex& row) {
+    selection_.set_diagnosis(row.data(TableModelBase::key_role).toString());
+  });
+  connect(diagnoses_, &TableView::row_activated, this, [this] { prove_diagnosis(PageId::packets); });
+  connect(&selection_, &Selection::diagnosis_changed, this, &FindingsPage::show_selected);
+  connect(&diagnosis_model_, &TableModelBase::rows_changed, this, &FindingsPage::show_diagnoses);
   tree_->setExpandsOnDoubleClick(false);  // double click and Enter emit activated()
   connect(tree_, &QTreeView::activated, this, &FindingsPage::open_row);
   connect(detail_, &QTextBrowser::anchorClicked, this, &FindingsPage::follow);
@@ -109,8 +134,45 @@ FindingsPage::FindingsPage(AnalysisSession& session, Selection& selection, QWidg
 void FindingsPage::show_snapshot() {
   showing_ = true;
   model_.show(shown());
+  diagnosis_model_.show(shown());
   showing_ = false;
   refresh();
+}
+
+bool FindingsPage::is_settled() const {
+  return Page::is_settled() && diagnosis_model_.is_settled();
+}
+
+/// As high as its rows need, up to a few.
+void FindingsPage::show_diagnoses() {
+  constexpr int most = 5;
+  const int rows = diagnosis_model_.rowCount();
+  diagnoses_->setVisible(rows != 0);
+  diagnoses_->setFixedHeight(diagnoses_->horizontalHeader()->sizeHint().height() +
+                             std::min(rows, most) * diagnoses_->verticalHeader()->defaultSectionSize() +
+                             2 * diagnoses_->frameWidth());
+  show_selected();
+}
+
+std::optional<DiagnosisTable::Row> FindingsPage::explained() const {
+  if (!shown() || shown()->diagnoses.empty()) return std::nullopt;
+  const auto& key = selection_.diagnosis();
+  if (key && key->isEmpty()) return std::nullopt;
+  const int row = key ? diagnosis_model_.row_of(*key) : -1;
+  return row >= 0 ? diagnosis_model_.row(row)
+                  : DiagnosisTable::Row{&shown()->diagnoses.front(), shown().get()};
+}
+
+void FindingsPage::prove_diagnosis(PageId page) {
+  const auto diagnosis = explained();
+  if (!diagnosis) return;
+  for (const std::size_t index : diagnosis->of->findings) {
+    const analyze::Finding& proof = diagnosis->in->findings[index];
+    if (proof.packets.empty()) continue;
+    selection_.set_finding(to_qt(finding_key(proof)));
+    break;
+  }
+  lead_to_evidence(*diagnosis->of, page);
 }
 
 void FindingsPage::show_severity(analyze::Severity least) {
@@ -156,15 +218,31 @@ void FindingsPage::show_selected() {
   } else if (selection_.finding().isEmpty()) {
     tree_->selectionModel()->clear();  // no current row either, so that a click selects it again
   }
+  // The row of what is explained, and none of the other list.
+  const auto of = explained();
+  QString key;
+  for (int row = 0; of && row < diagnosis_model_.rowCount(); ++row) {
+    if (diagnosis_model_.row(row).of == of->of)
+      key = diagnosis_model_.index(row, 0).data(TableModelBase::key_role).toString();
+  }
+  const bool before = std::exchange(showing_, true);
+  diagnoses_->select_key(key);
+  showing_ = before;
   show_detail();
 }
 
 void FindingsPage::show_detail() {
+  const auto diagnosis = explained();
+  diagnosis_packets_->setEnabled(diagnosis && !diagnosis->of->packets.empty());
+  diagnosis_graph_->setEnabled(diagnosis && !diagnosis->of->connections.empty());
+
   const analyze::Finding* finding = chosen();
   show_packets_->setEnabled(finding != nullptr && !finding->packets.empty());
   for (QAction* action : {show_connection_, show_graph_})
     action->setEnabled(finding != nullptr && !finding->connections.empty());
-  if (finding != nullptr) {
+  if (diagnosis) {
+    detail_->show_html(diagnosis_html(*diagnosis->in, *diagnosis->of, session_.files()));
+  } else if (finding != nullptr) {
     detail_->show_html(finding_html(*shown(), *finding, session_.files()));
   } else if (!shown()) {
     detail_->show_html(QString());
@@ -212,7 +290,7 @@ void FindingsPage::step(int places) {
   const auto count = rows.size();
   const auto at = rows.indexOf(filter_.mapFromSource(model_.index_of(selection_.finding())));
   const auto next = at < 0 ? 0 : (at + places % count + count) % count;
-  selection_.set_finding(rows[next].data(TableModelBase::key_role).toString());
+  selection_.choose_finding(rows[next].data(TableModelBase::key_role).toString());
 }
 
 }  // namespace roce::gui

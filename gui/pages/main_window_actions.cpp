@@ -242,15 +242,18 @@ void MainWindow::copy_command() {
   const auto& snapshot = session_.snapshot();
   if (snapshot) {
     const analyze::Finding* finding = find_finding(*snapshot, selection_.finding());
-    const QStringList commands =
-        finding == nullptr ? QStringList() : finding_commands(*finding, session_.files());
+    // Where a diagnosis is explained, its commands are those to be seen.
+    const auto diagnosis = findings_->is_seen() ? findings_->explained() : std::nullopt;
+    const QStringList commands = diagnosis            ? diagnosis_commands(*diagnosis->of, session_.files())
+                                 : finding == nullptr ? QStringList()
+                                                      : finding_commands(*finding, session_.files());
     if (!commands.isEmpty()) {
       QApplication::clipboard()->setText(commands.join(QLatin1Char('\n')));
       say(tr("Copied: %1").arg(commands.join(QStringLiteral("; "))));
       return;
     }
   }
-  say(tr("No finding with a command is selected"));
+  say(tr("No diagnosis or finding with a command is selected"));
 }
 
 void MainWindow::cancel() {

@@ -67,7 +67,10 @@ OverviewPage::OverviewPage(AnalysisSession& session, Selection& selection, QWidg
       show_span_(new QAction(tr("Show pac&kets in range"), timeline_)),
       explain_(offer(findings_, tr("&Explain"),
                      tr("Show the explanation of the selected finding, and what to do"),
-                     [this] { Q_EMIT leads_to(PageId::findings); })),
+                     [this] {
+                       choose_finding();
+                       Q_EMIT leads_to(PageId::findings);
+                     })),
       show_packets_(offer(findings_, tr("Show &packets"),
                           tr("Show the evidence packets of the selected finding"),
                           [this] { show_evidence(PageId::packets); })),
@@ -98,7 +101,11 @@ OverviewPage::OverviewPage(AnalysisSession& session, Selection& selection, QWidg
   connect(facts_, &QTextBrowser::anchorClicked, this, &OverviewPage::follow);
   stack_->addWidget(make_content());
 
-  connect(findings_, &TableView::row_chosen, this, &OverviewPage::choose_finding);
+  connect(findings_, &TableView::row_chosen, this, [this] {
+    // Not where the row follows the selection.
+    if (findings_->currentIndex().data(TableModelBase::key_role).toString() != selection_.finding())
+      choose_finding();
+  });
   connect(findings_, &TableView::row_activated, this, [this] {
     choose_finding();
     Q_EMIT leads_to(PageId::findings);
@@ -138,7 +145,7 @@ OverviewPage::OverviewPage(AnalysisSession& session, Selection& selection, QWidg
 }
 
 void OverviewPage::choose_finding() {
-  selection_.set_finding(findings_->currentIndex().data(TableModelBase::key_role).toString());
+  selection_.choose_finding(findings_->currentIndex().data(TableModelBase::key_role).toString());
 }
 
 const analyze::Finding* OverviewPage::chosen_finding() const {
@@ -292,6 +299,7 @@ void OverviewPage::show_banner() {
     meaning = health.sign ? severity_text(*health.sign) : tr("healthy");
     line = health.line;
     below = names_text(session_.files());
+    if (!health.counts.isEmpty()) below += QStringLiteral(" · ") + health.counts;
     if (state == AnalysisSession::State::stopped)
       below += tr(": stopped after %1 packets, results cover only these").arg(snapshot->frames_read);
     for (const QString& lost : what_was_lost(*snapshot)) below += QLatin1Char('\n') + lost;

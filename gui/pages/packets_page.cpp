@@ -181,7 +181,10 @@ void PacketsPage::connect_parts() {
     Q_EMIT leads_to(PageId::packets);
     go_to(packet);
   });
-  connect(evidence_, &EvidenceBar::explanation_wanted, this, [this] { Q_EMIT leads_to(PageId::findings); });
+  connect(evidence_, &EvidenceBar::explanation_wanted, this, [this] {
+    selection_.choose_finding(selection_.finding());
+    Q_EMIT leads_to(PageId::findings);
+  });
   connect(evidence_, &EvidenceBar::says, this, &Page::says);
   connect(list_, &PacketListView::menu_wanted, this, &PacketsPage::row_menu);
   connect(list_, &PacketListView::header_menu_wanted, this, &PacketsPage::header_menu);

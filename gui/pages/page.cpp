@@ -42,7 +42,7 @@ void Page::follow(const QUrl& link) {
     Q_EMIT graph_wanted();
     Q_EMIT leads_to(PageId::connections);
   } else if (link.scheme() == QLatin1String("finding")) {
-    selection_.set_finding(target);
+    selection_.choose_finding(target);
     Q_EMIT leads_to(PageId::findings);
   } else if (link.scheme() == QLatin1String("packet")) {
     lead_to_packet(target.toULongLong());
@@ -63,12 +63,16 @@ void Page::lead_to_packet(quint64 number) {
   Q_EMIT leads_to(PageId::packets);
 }
 
-void Page::lead_to_evidence(const analyze::Finding& finding, PageId page) {
-  if (!finding.connections.empty()) selection_.set_connection(finding.connections.front());
-  if (!finding.packets.empty()) selection_.set_packet(finding.packets.front());
+template <class Trouble>
+void Page::lead_to_evidence(const Trouble& trouble, PageId page) {
+  if (!trouble.connections.empty()) selection_.set_connection(trouble.connections.front());
+  if (!trouble.packets.empty()) selection_.set_packet(trouble.packets.front());
   if (page == PageId::connections) Q_EMIT graph_wanted();
   Q_EMIT leads_to(page);
 }
+
+template void Page::lead_to_evidence(const analyze::Finding& trouble, PageId page);
+template void Page::lead_to_evidence(const analyze::Diagnosis& trouble, PageId page);
 
 QAction* Page::offer(QWidget* view, const QString& text, const QString& help,
                      const std::function<void()>& act) {

@@ -60,9 +60,10 @@ class Page : public QWidget {
   void follow(const QUrl& link);
   /// Shows the packet of that number on the page of packets; 0: does nothing.
   void lead_to_packet(quint64 number);
-  /// Shows the first evidence packet of a finding, on the page of packets or in the graph of its connection
-  /// on the page of connections. Selects the connection too.
-  void lead_to_evidence(const analyze::Finding& finding, PageId page);
+  /// Shows the first evidence packet of a finding or diagnosis, on the page of packets or in the graph of its
+  /// connection on the page of connections. Selects the connection too.
+  template <class Trouble>
+  void lead_to_evidence(const Trouble& trouble, PageId page);
   /// Adds an action on the selection of a view to the context menu of its rows.
   QAction* offer(QWidget* view, const QString& text, const QString& help, const std::function<void()>& act);
 
