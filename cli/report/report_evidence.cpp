@@ -95,4 +95,9 @@ void write_advice(Page& page, const std::vector<analyze::AdvicePart>& parts) {
   }
 }
 
+void write_command(Page& page, const Snapshot& s, const std::string& command) {
+  for (const analyze::AdvicePart& part : analyze::advice_parts(command, files_to_type(s, page.style())))
+    write_shell(page, part.text);
+}
+
 }  // namespace roce::cli

@@ -38,5 +38,7 @@ struct Evidence {
                                                      const ReportStyle& style);
 /// Sentences after "To do:", and each command on lines of its own.
 void write_advice(Page& page, const std::vector<analyze::AdvicePart>& parts);
+/// One command; FILE in it becomes the capture's name.
+void write_command(Page& page, const analyze::Snapshot& snapshot, const std::string& command);
 
 }  // namespace roce::cli
