@@ -121,8 +121,9 @@ void Judge::count(const Group& group, Incident& incident) const {
   incident.lost_at_most = incident.lost_at_least();
 }
 
-/// Whether the answer to what was asked again was on its way: it came sooner than an answer can, or more often than it was
-/// asked for since. That it was executed just then says nothing: so it is where the request had been lost.
+/// Whether the answer to what was asked again was on its way: it came sooner than an answer can, or more
+/// often than it was asked for since. That it was executed just then says nothing: so it is where the request
+/// had been lost.
 bool Judge::answered_late(const LivePass& pass) const {
   const Note& asked = at(pass.begins);
   if (!asked.request) return false;
@@ -148,22 +149,25 @@ bool Judge::answered_late(const LivePass& pass) const {
   return false;
 }
 
-/// How long the requester had waited for what a pass begins with; unknown_ns if its transmission is forgotten.
+/// How long the requester had waited for what a pass begins with; unknown_ns if its transmission is
+/// forgotten.
 std::int64_t Judge::waited(const LivePass& pass) const {
   const std::int32_t since = all_.original_of(pass.begins);
   return since < 0 ? Incident::unknown_ns : between(at(since).time_ns, at(pass.begins).time_ns);
 }
 
-/// Whether a READ or atomic was asked for again because a response was missing (an implied NAK, IBTA 9.7.5.1.1): one behind it
-/// had come, or no timer can have run so soon.
+/// Whether a READ or atomic was asked for again because a response was missing (an implied NAK,
+/// IBTA 9.7.5.1.1): one behind it had come, or no timer can have run so soon.
 bool Judge::by_missing_response(const LivePass& pass) const {
   if (!answered_on_its_own(dissect::opcode_info(at(pass.begins).opcode).operation)) return false;
   if (pass.pass->rule != Rule::read_asked_again && pass.pass->rule != Rule::timer) return false;
   if (all_.first_beyond(false, at(pass.begins).psn, pass.begins) >= 0) return true;
   // Timers begin anew with each response.
   const std::int32_t response = answers_.response_before(pass.from, pass.begins);
-  const std::int64_t ns = response >= 0 ? between(at(response).time_ns, at(pass.begins).time_ns) : waited(pass);
-  return ns != Incident::unknown_ns && (ns < shortest_timer_ns || (facts_.timer.witnesses > 1 && ns < facts_.timer.typical_ns / 2));
+  const std::int64_t ns =
+      response >= 0 ? between(at(response).time_ns, at(pass.begins).time_ns) : waited(pass);
+  return ns != Incident::unknown_ns &&
+         (ns < shortest_timer_ns || (facts_.timer.witnesses > 1 && ns < facts_.timer.typical_ns / 2));
 }
 
 void Judge::judge_loss(const Group& group, Incident& incident) const {

@@ -191,11 +191,10 @@ void Losses::judge_holes() {
   }
   capture.captured += static_cast<std::uint32_t>(stream_.sent.size());
   const bool in_order = stream_.ids == Ids::order;
-  const bool disordered = !in_order && scene_.facts.disordered();
   if (capture.is_sample() || (!in_order && scene_.facts.there.shuffles())) return;
   for (const Loss& hole : holes_) {
     const bool before = hole.where == Lost::before_capture;
-    if (before && (capture.has_holes() || disordered) && !asked_for(hole)) continue;
+    if (before && capture.has_holes() && !asked_for(hole)) continue;
     scene_.lose(hole);
   }
 }

@@ -9,6 +9,7 @@
 #include "analyze/episode/clocks.hpp"
 #include "analyze/episode/ranges.hpp"
 #include "analyze/episode/scratch.hpp"
+#include "analyze/episode/thresholds.hpp"
 #include "dissect/opcode.hpp"
 
 namespace roce::analyze::episode {
@@ -126,7 +127,7 @@ void Untangled::learn() {
   // Not by the last few of them: what was lost and sent again looks alike.
   const std::size_t most = late.size() - 1 - late.size() / 16;
   std::nth_element(late.begin(), late.begin() + static_cast<std::ptrdiff_t>(most), late.end());
-  facts_.disorder_ns = std::max(facts_.disorder_ns, late[most] + late[most] / 4);
+  facts_.disorder_ns = std::max(facts_.disorder_ns, std::min(late[most], longest_ns) / 4 * 5);
 }
 
 /// Of those that may be next by their times: what the pass goes on with, or the first one behind a gap, or

@@ -135,7 +135,9 @@ bool Tracker::Impl::waits_for_explanation(std::uint32_t connection, unsigned sid
                   [](const Episode::Side& one) { return one.missing.empty() && !one.asked; }) &&
       open.use == Episode::none;
   const bool late_may_come = std::any_of(open.side.begin(), open.side.end(), [&](const Episode::Side& one) {
-    return one.gap_ns != capture::no_time && record.time_ns - one.gap_ns < episode::shortest_timer_ns;
+    constexpr auto soon = static_cast<std::uint64_t>(episode::shortest_timer_ns);
+    return one.gap_ns != capture::no_time && record.time_ns >= one.gap_ns &&
+           static_cast<std::uint64_t>(record.time_ns) - static_cast<std::uint64_t>(one.gap_ns) < soon;
   });
   const bool calm = settled && open.calm >= (complete ? calm_packets : patient_packets) && !late_may_come;
   if (calm || open.held.size() >= Episode::limit) explain_episode(connection);
