@@ -156,6 +156,8 @@ std::string in_order_text(const Snapshot& snapshot, const Connection& connection
   std::string text = "nothing went wrong as far as the capture shows";
   if (connection.state == Connection::State::half_seen)
     text = "one direction was captured, and it shows no trouble";
+  if (!can_be_judged(snapshot, connection))
+    text = "losses and repeats are not judged, for the capture does not bear it";
   if (!snapshot.complete()) text += ", but not all of it could be judged";
   return text;
 }
@@ -164,7 +166,8 @@ std::string headline_of(const Snapshot& snapshot, const Connection& connection) 
   if (std::string failed = failure_text(snapshot, connection); !failed.empty()) return failed;
   const bool closed = connection.state == Connection::State::closed;
   const std::string end = closed ? "closed by the CM" : "open to the end of the capture";
-  const std::string troubles = incidents_summary(snapshot, connection);
+  const std::string troubles =
+      can_be_judged(snapshot, connection) ? incidents_summary(snapshot, connection) : std::string();
   return fmt::format("{}; {}", troubles.empty() ? in_order_text(snapshot, connection) : troubles, end);
 }
 
@@ -183,6 +186,10 @@ Story story_of_exchange(const Snapshot& snapshot, const QueuePair& of) {
 }
 
 }  // namespace
+
+bool can_be_judged(const Snapshot& snapshot, const Connection& connection) noexcept {
+  return snapshot.completeness.bears(Need::packets | Need::directions | Need::headers, connection);
+}
 
 std::string who(const Connection& connection, unsigned side) {
   const Endpoint& end = connection.ends[side];
@@ -227,14 +234,17 @@ Story tell(const Snapshot& snapshot, const QueuePair& of) {
   story.of = of;
   story.ends = connection.ends;
   story.headline = headline_of(snapshot, connection);
-  story.ended_badly = connection.state == Connection::State::failed;
+  story.judged = can_be_judged(snapshot, connection);
+  story.ended_badly = !failure_text(snapshot, connection).empty();
   const CmExchange* exchange = exchange_of(snapshot, connection);
   if (exchange != nullptr) tell_exchange(*exchange, story.lines);
   tell_begin(connection, story.lines);
-  tell_incidents(snapshot, connection, story.lines);
+  if (can_be_judged(snapshot, connection)) tell_incidents(snapshot, connection, story.lines);
   tell_silence(snapshot, connection, story.lines);
   tell_notes(connection, story.lines);
   sort_lines(story.lines);
+  if (!can_be_judged(snapshot, connection))
+    story.lines.push_back(line_of_all(StoryKind::note, capture_limits_text(snapshot)));
   if (connection.state == Connection::State::open || connection.state == Connection::State::half_seen)
     tell_end_of_capture(snapshot, connection, story.lines);
   tell_failure(snapshot, connection, story.lines);

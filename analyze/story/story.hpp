@@ -58,6 +58,7 @@ struct StoryLine {
 struct Story {
   QueuePair of;
   std::array<Endpoint, 2> ends;
+  bool judged = true;            ///< the capture bears what is said of losses and repeats
   bool ended_badly = false;      ///< refused, or given up
   std::string headline;          ///< what became of it, in one sentence
   std::vector<StoryLine> lines;  ///< by packet; what is about the whole at the end

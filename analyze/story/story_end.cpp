@@ -75,6 +75,7 @@ void tell_applications(const Snapshot& snapshot, const Connection& connection,
   const auto tell = [&lines](std::string text) {
     lines.push_back(line_of_all(StoryKind::application, std::move(text)));
   };
+  const bool judged = can_be_judged(snapshot, connection);
   bool failed = false;
   for (unsigned side = 0; side < 2; ++side) {
     const std::string peer = who(connection, 1 - side);
@@ -82,12 +83,12 @@ void tell_applications(const Snapshot& snapshot, const Connection& connection,
       const std::uint8_t code = dissect::aeth_code(refused->syndrome);
       tell(sees(connection, side, status_of_nak(code), ""));
       tell(fmt::format("the application on {} sees {}", peer, responder_sees(code)));
-    } else if (connection.requester[side].retries_exhausted) {
+    } else if (judged && connection.requester[side].retries_exhausted) {
       tell(sees(connection, side, wc_retries_exceeded, ", vendor error 0x81 with mlx5"));
       tell(fmt::format(
           "the application on {} sees no error of this queue pair: its receives wait until somebody tells it",
           peer));
-    } else if (connection.requester[side].rnr_exhausted) {
+    } else if (judged && connection.requester[side].rnr_exhausted) {
       tell(sees(connection, side, wc_rnr_retries_exceeded, ""));
       tell(fmt::format("the application on {} sees no error: it had no receive posted", peer));
     } else {
@@ -95,7 +96,8 @@ void tell_applications(const Snapshot& snapshot, const Connection& connection,
     }
     failed = true;
   }
-  if (failed) return;
+  const bool half = connection.state == Connection::State::half_seen;
+  if (failed || half || !judged) return;
   const bool closed = connection.state == Connection::State::closed;
   const std::string troubled =
       incidents_summary(snapshot, connection).empty()

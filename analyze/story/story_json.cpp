@@ -38,7 +38,9 @@ void write_story(JsonWriter& json, const Story& story) {
   json.field("side", story.of.side == 0 ? "a" : "b").field("both_sides", story.of.both);
   write_end(json, "a", story.ends[0]);
   write_end(json, "b", story.ends[1]);
-  json.field("ended_badly", story.ended_badly).field("headline", story.headline);
+  json.field("judged", story.judged)
+      .field("ended_badly", story.ended_badly)
+      .field("headline", story.headline);
   json.key("lines").begin_array();
   for (const StoryLine& line : story.lines) {
     json.begin_object().field("kind", story_kind_names[line.kind]);

@@ -17,6 +17,9 @@ namespace roce::analyze {
 /// A line about the whole.
 [[nodiscard]] StoryLine line_of_all(StoryKind kind, std::string text);
 
+/// Whether the capture bears what is said of losses, repeats and answers of this connection.
+[[nodiscard]] bool can_be_judged(const Snapshot& snapshot, const Connection& connection) noexcept;
+
 /// How the CM set it up, and how it ended it.
 void tell_exchange(const CmExchange& exchange, std::vector<StoryLine>& lines);
 /// "10.0.0.2 rejected ..."; empty if the exchange did not fail.

@@ -29,7 +29,7 @@ std::string name_of(const Story& story, unsigned side) {
 StoryLine steady_line(const Story& story, const Stretch& stretch, bool over) {
   const std::int64_t span =
       stretch.first_ns == capture::no_time ? 0 : span_ns(stretch.first_ns, stretch.last_ns);
-  std::string text = over ? "after that" : "in order";
+  std::string text = over ? "after that" : story.judged ? "in order" : "captured";
   if (span > 0) text += (over ? ", for " : " for ") + duration_text(span);
   text += ':';
   std::string_view comma = " ";

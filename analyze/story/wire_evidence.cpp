@@ -27,7 +27,7 @@ std::string time_after(const Snapshot& snapshot, std::int64_t time_ns) {
 WireEvidence retries_evidence(const Snapshot& snapshot, const Connection& connection, unsigned side) {
   WireEvidence evidence;
   const RetryChain& chain = connection.requester[side].trouble->worst_chain;
-  if (!connection.requester[side].retries_exhausted) return evidence;
+  if (!connection.requester[side].retries_exhausted || !can_be_judged(snapshot, connection)) return evidence;
   evidence.shown = true;
   evidence.first_packet = chain.first_frame;
   evidence.last_packet = chain.last_frame;
@@ -40,9 +40,9 @@ WireEvidence retries_evidence(const Snapshot& snapshot, const Connection& connec
   return evidence;
 }
 
-WireEvidence rnr_evidence(const Connection& connection, unsigned side) {
+WireEvidence rnr_evidence(const Snapshot& snapshot, const Connection& connection, unsigned side) {
   WireEvidence evidence;
-  if (!connection.requester[side].rnr_exhausted) return evidence;
+  if (!connection.requester[side].rnr_exhausted || !can_be_judged(snapshot, connection)) return evidence;
   const EventLog* naks = connection.sent[1 - side].find(Event::rnr_nak);
   evidence.shown = true;
   evidence.first_packet = naks != nullptr ? naks->frames[0] : 0;
@@ -97,6 +97,8 @@ std::string instead_text(const Snapshot& snapshot, const Connection& connection,
     return "another failure of this queue pair: " + (other.shown ? other.text : of_peer.text);
   if (of_requests && connection.packets[side] + connection.left_out[side] == 0)
     return fmt::format("no packet that {} sent: that direction is not in the capture", who(connection, side));
+  if (!can_be_judged(snapshot, connection))
+    return "nothing that can be judged: " + capture_limits_text(snapshot);
   std::string text = fmt::format("no failure of this queue pair up to its last packet{}",
                                  time_after(snapshot, connection.last_time_ns));
   if (const std::uint64_t repeats = connection.sent[side].count(Event::retransmitted_timeout);
@@ -162,7 +164,7 @@ WireEvidence failure_on_wire(const Snapshot& snapshot, const Connection& connect
   if (requester.refused_fatally) {
     if (WireEvidence nak = nak_evidence(connection, side, fatal_naks); nak.shown) return nak;
   }
-  if (requester.rnr_exhausted) return rnr_evidence(connection, side);
+  if (requester.rnr_exhausted) return rnr_evidence(snapshot, connection, side);
   return retries_evidence(snapshot, connection, side);
 }
 
@@ -176,7 +178,7 @@ WireEvidence wire_evidence_of(const Snapshot& snapshot, const Connection& connec
     case wc_retries_exceeded:
       return requests(retries_evidence(snapshot, connection, side));
     case wc_rnr_retries_exceeded:
-      return requests(rnr_evidence(connection, side));
+      return requests(rnr_evidence(snapshot, connection, side));
     case wc_remote_invalid_request:
       return requests(nak_evidence(connection, side, Event::nak_invalid_request));
     case wc_remote_access:

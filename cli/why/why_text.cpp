@@ -49,6 +49,8 @@ void write_line(Page& page, const Snapshot& snapshot, const StoryLine& line) {
 
 std::string_view margin_of(StoryKind kind) {
   switch (kind) {
+    case StoryKind::note:
+      return "Capture";
     case StoryKind::marks:
       return "Marks";
     case StoryKind::diagnosis:

@@ -37,6 +37,22 @@ TEST(Story, OneDirectionIsNotCalledGood) {
   EXPECT_EQ(story.headline,
             "one direction was captured, and it shows no trouble; open to the end of the capture");
   EXPECT_TRUE(has(told(story, StoryKind::end), "no packet is known to be from 10.0.0.2"));
+  EXPECT_EQ(told(story, StoryKind::application), "");
+}
+
+TEST(Story, WhatTheCaptureDoesNotBearIsNotSaid) {
+  SnapshotMaker maker;
+  Connection& c = connect_silent(maker);
+  add_incident(maker, c, IncidentKind::loss, 100, 140);
+  maker.snapshot.completeness.sampled = Completeness::Sampled{16, true};
+  maker.snapshot.completeness.connections = 1;
+  const Story story = story_of(maker, c);
+  EXPECT_TRUE(has(story.headline, "losses and repeats are not judged")) << story.headline;
+  EXPECT_FALSE(story.judged);
+  EXPECT_FALSE(story.ended_badly);
+  EXPECT_EQ(told(story, StoryKind::incident), "");
+  EXPECT_EQ(told(story, StoryKind::application), "");
+  EXPECT_TRUE(has(told(story, StoryKind::note), "sampled")) << told(story, StoryKind::note);
 }
 
 TEST(Story, RetriesThatRanOut) {
