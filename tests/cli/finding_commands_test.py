@@ -122,7 +122,7 @@ class Commands(unittest.TestCase):
             at = 0
             printed = []
             while at < len(text):
-                if text[at].strip().startswith("roceanalyze packets "):
+                if text[at].strip().startswith(("roceanalyze packets ", "roceanalyze incidents ")):
                     command = text[at].strip()
                     while unfinished(command):
                         at += 1

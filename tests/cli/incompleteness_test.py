@@ -37,7 +37,7 @@ def says_first(heading):
     """The first line of a text says it."""
     def look(out, _):
         first = out.decode().split("\n", 1)[0]
-        return not first.startswith(heading + "INCOMPLETE: ")
+        return not first.startswith((heading + "INCOMPLETE: ", "INCOMPLETE  "))
     return look
 
 
