@@ -13,12 +13,13 @@ namespace roce::analyze {
 /// Of requests and the responses to them. Each PSN is carried by one packet: a request, or one of the
 /// responses to a READ. Packets that a filter leaves out count too: the capture has them.
 struct Coverage {
-  std::uint64_t spaces = 0;    ///< PSN spaces with such packets
-  std::uint64_t span = 0;      ///< PSNs that were sent, from the first to the last captured one
-  std::uint64_t firsts = 0;    ///< of these, captured when they were first sent
-  std::uint64_t refilled = 0;  ///< captured only when they were sent again
-  std::uint64_t repeats = 0;   ///< packets that were sent again, captured before or not
-  std::uint64_t breaks = 0;    ///< packets that show that what was sent just before them was not captured
+  std::uint64_t spaces = 0;     ///< PSN spaces with such packets
+  std::uint64_t span = 0;       ///< PSNs that were sent, from the first to the last captured one
+  std::uint64_t firsts = 0;     ///< of these, captured when they were first sent
+  std::uint64_t responses = 0;  ///< of `firsts`, responses to READs
+  std::uint64_t refilled = 0;   ///< captured only when they were sent again
+  std::uint64_t repeats = 0;    ///< packets that were sent again, captured before or not
+  std::uint64_t breaks = 0;     ///< packets that show that what was sent just before them was not captured
   std::uint64_t breaks_at_start = 0;   ///< of these, first packets of messages
   std::uint64_t copies = 0;            ///< packets that the capture shows once more
   std::uint64_t copies_elsewhere = 0;  ///< of these, with another TTL, MAC address, VLAN or tunnel
@@ -27,6 +28,7 @@ struct Coverage {
     spaces += other.spaces;
     span += other.span;
     firsts += other.firsts;
+    responses += other.responses;
     refilled += other.refilled;
     repeats += other.repeats;
     breaks += other.breaks;

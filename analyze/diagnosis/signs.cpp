@@ -43,6 +43,20 @@ bool never_answered(const RetryChain& chain) noexcept {
   return !chain.answered && chain.resends >= in_a_row;
 }
 
+/// What the capture has to show for it.
+Needs needs_of(IncidentKind what) noexcept {
+  switch (what) {
+    case IncidentKind::rnr:
+    case IncidentKind::refused_request:
+    case IncidentKind::corruption:
+      return {};  // packets say so
+    case IncidentKind::loss:
+      return needs::losses_at_a_place;
+    default:
+      return needs::both_directions;
+  }
+}
+
 class Collector {
  public:
   explicit Collector(const Snapshot& snapshot) : snapshot_(snapshot), unpaired_(snapshot) {}
@@ -99,6 +113,7 @@ void Collector::count_lost(const Connection& connection, unsigned sender) {
     count(RootCause::corruption, elsewhere != 0 ? Whereabouts::between_points : Whereabouts::upstream,
           connection, sender, Event::icrc_mismatch);
   }
+  if (!snapshot_.completeness.bears(needs::losses_at_a_place, connection)) return;
   // A damaged packet is a gap as well.
   count(RootCause::loss, Whereabouts::upstream, connection, sender, Event::lost_before_capture, damaged);
   count(RootCause::loss, Whereabouts::downstream, connection, sender, Event::lost_after_capture);
@@ -120,6 +135,7 @@ void Collector::count_ends(const Connection& connection, unsigned side) {
     ++trouble.failed;
   };
   if (requester.refused_fatally) return end(RootCause::request_refused);
+  if (!snapshot_.completeness.bears(needs::both_directions, connection)) return;
   if (requester.rnr_exhausted) return end(RootCause::receiver_not_ready);
   if (gave_up(connection, side)) end(RootCause::no_answer);
 }
@@ -193,7 +209,7 @@ void Collector::silence(const Incident& incident, const Connection& connection, 
 
 void Collector::note(const Incident& incident) {
   const Connection* const connection = find_connection(snapshot_, incident.connection);
-  if (connection == nullptr) return;
+  if (connection == nullptr || !snapshot_.completeness.bears(needs_of(incident.what), *connection)) return;
   const unsigned side = incident.side;
   const unsigned other = 1 - side;
   const Requester& requester = connection->requester[side];

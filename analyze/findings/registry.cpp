@@ -10,7 +10,7 @@
   rule(loss_between_points, error, both_directions, "packets lost between two capture points") \
   rule(loss_by_capture, warning, every_packet, "packets not captured") \
   rule(capture_drops, warning, anything, "the capture dropped packets") \
-  rule(records_out_of_order, warning, anything, "the capture is not in time order") \
+  rule(records_out_of_order, warning, every_packet, "the capture is not in time order") \
   rule(asymmetric_capture, notice, every_packet, "only one direction was captured") \
   rule(sick_host, error, both_directions, "one host behind many degraded connections") \
   rule(sick_link, error, both_directions, "one pair of hosts behind many degraded connections") \
@@ -86,12 +86,10 @@ ROCE_FINDING_RULES(ROCE_DECLARE)
 
 namespace {
 
-// What is said in one packet needs nothing. What is missing, or comes again, can be told where all packets
-// are there; whether it was answered, where both directions are.
 constexpr Needs anything;
-constexpr Needs every_packet = Need::packets;
-constexpr Needs both_directions = Need::packets | Need::directions | Need::headers;
-constexpr Needs losses_at_a_place = both_directions | Need::place;
+using needs::both_directions;
+using needs::every_packet;
+using needs::losses_at_a_place;
 
 #define ROCE_ROW(id, severity, needs, title) {#id, Severity::severity, title, find_##id, needs},
 constexpr FindingRule rules[] = {ROCE_FINDING_RULES(ROCE_ROW)};

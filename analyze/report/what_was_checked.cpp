@@ -15,10 +15,9 @@ namespace {
 
 /// Connections of which the capture shows both directions, and all packets.
 std::size_t judged_connections(const Snapshot& s) {
-  constexpr Needs all = Need::packets | Need::directions | Need::headers;
   const auto judged = static_cast<std::size_t>(
       std::count_if(s.connections.begin(), s.connections.end(),
-                    [&](const Connection& c) { return s.completeness.bears(all, c); }));
+                    [&](const Connection& c) { return s.completeness.bears(needs::both_directions, c); }));
   return judged - std::min<std::size_t>(judged, s.completeness.too_little);
 }
 

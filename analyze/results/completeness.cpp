@@ -32,7 +32,7 @@ bool everywhere(const Coverage& coverage) noexcept {
 /// Where one packet in N is counted off, N packets lie between two captured ones, never more; of these a flow
 /// may have any part. At random the distances are spread widely: one in nine is more than 2.2 N.
 void judge_distances(Sampled& sampled, std::span<const SequenceStep> steps, bool rate_is_sure) {
-  constexpr std::size_t few = 4, enough = 8, many = 32;
+  constexpr std::size_t few = 6, enough = 8, many = 32;
   std::vector<double> distances;
   distances.reserve(steps.size());
   for (const SequenceStep& step : steps)
@@ -73,24 +73,26 @@ std::optional<Sampled> sampled_of(const CaptureGaps& gaps) {
   if (static_cast<double>(all.span - captured) < 0.4 * never * static_cast<double>(all.span))
     return std::nullopt;
   Sampled sampled{one_in, std::nullopt};
-  // Where much is sent again, less of the way between two packets shows in their PSNs.
-  judge_distances(sampled, gaps.steps, 20 * all.repeats < all.firsts);
+  // Where much is sent again, less of the way between two packets shows in their PSNs, and where there are
+  // READs, more: the responses have some of these.
+  judge_distances(sampled, gaps.steps, 20 * all.repeats < all.firsts && all.responses == 0);
   return sampled;
 }
 
 /// Rows of unseen PSNs that a single stop of the capture explains.
-std::vector<Hole> holes_of(const CaptureGaps& gaps) {
+void find_holes(const CaptureGaps& gaps, Completeness& found) {
   // Less is what a busy capture drops here and there.
   constexpr std::uint64_t least_packets = 6;
   std::vector<UnseenRow> rows = gaps.rows;
   std::sort(rows.begin(), rows.end(),
             [](const UnseenRow& a, const UnseenRow& b) { return a.frame < b.frame; });
-  std::vector<Hole> holes;
   Hole hole;
   bool delivered = false;
   const auto close = [&] {
     const std::uint64_t within = hole.before - hole.after - 1;
-    if (delivered && hole.packets >= least_packets && within <= hole.packets) holes.push_back(hole);
+    const bool one = delivered && hole.packets >= least_packets && within <= hole.packets;
+    if (one) found.holes.push_back(hole);
+    if (!one && delivered) found.missing_elsewhere += hole.packets;
     hole = {};
     delivered = false;
   };
@@ -106,7 +108,6 @@ std::vector<Hole> holes_of(const CaptureGaps& gaps) {
     delivered = delivered || row.delivered;
   }
   if (hole.packets != 0) close();
-  return holes;
 }
 
 /// Packets by the low bits of their opcode, of some services.
@@ -143,7 +144,6 @@ bool hears_other_direction(const Snapshot& s, const Connection& c, unsigned requ
 /// Parts of messages that are missing although the others are there, all over the capture.
 void find_missing_parts(const OpcodeSums& sums, const Coverage& coverage, std::vector<std::string>& missing) {
   constexpr std::uint64_t enough = 8;
-  if (coverage.breaks < enough / 2 || !everywhere(coverage)) return;
   const MessageParts kinds[] = {
       {0x00, 0x01, 0x02, {0x02, 0x03, 0x16}}, {0x06, 0x07, 0x08, {0x08, 0x09}}, {0x0d, 0x0e, 0x0f, {0x0f}}};
   const auto name = [&](std::uint8_t opcode) { missing.emplace_back(dissect::opcode_name(opcode)); };
@@ -151,7 +151,9 @@ void find_missing_parts(const OpcodeSums& sums, const Coverage& coverage, std::v
     const std::uint64_t first = sums.packets[parts.first], middle = sums.packets[parts.middle];
     const std::uint64_t last = sums.of(parts.ends);
     // There are as many of one as of the other, whatever a mirror left out.
-    if (std::max(first, last) < enough) continue;
+    const std::uint64_t ends = std::max(first, last);
+    if (ends < enough || coverage.breaks < enough / 2) continue;
+    if (2 * coverage.breaks < ends && !everywhere(coverage)) continue;
     if (first == 0) name(parts.first);
     // A message of two packets has none. Where only they are missing, no message lacks its beginning.
     const bool only_inside = 10 * coverage.breaks_at_start < coverage.breaks;
@@ -299,7 +301,8 @@ bool Completeness::limited() const noexcept {
          only_too_little();
 }
 
-bool Completeness::in_hole(std::uint64_t shown_by) const noexcept {
+bool Completeness::explains_missing(std::uint64_t shown_by) const noexcept {
+  if (!holes.empty() && missing_elsewhere == 0) return true;
   // The answer that shows it comes somewhat later.
   return std::any_of(holes.begin(), holes.end(), [&](const Hole& hole) {
     return shown_by > hole.after && shown_by <= hole.before + 64 + 2 * hole.packets;
@@ -314,7 +317,7 @@ Completeness completeness_of(const Snapshot& s) {
     // Where clocks put answers before their requests, these seem to be missing.
     const bool by_clocks = std::any_of(s.connections.begin(), s.connections.end(),
                                        [](const Connection& c) { return c.split || c.answers_first; });
-    if (!by_clocks) found.holes = holes_of(s.gaps);
+    if (!by_clocks) find_holes(s.gaps, found);
     find_one_direction(s, found);
   }
   find_doubled(s, found);

@@ -31,7 +31,7 @@ enum class Need : std::uint8_t {
 struct Needs {
   std::uint8_t bits = 0;
   constexpr Needs() noexcept = default;
-  constexpr Needs(Need need) noexcept : bits(static_cast<std::uint8_t>(need)) {}  // NOLINT: one is a set
+  constexpr Needs(Need need) noexcept { bits = static_cast<std::uint8_t>(need); }  // NOLINT: one is a set
   [[nodiscard]] constexpr bool has(Need need) const noexcept {
     return (bits & static_cast<std::uint8_t>(need)) != 0;
   }
@@ -43,6 +43,14 @@ struct Needs {
 constexpr Needs operator|(Need a, Need b) noexcept {
   return Needs(a) | Needs(b);
 }
+
+/// What is said in one packet needs nothing. What is missing, or comes again, can be told where all packets
+/// are there; whether it was answered, where both directions are.
+namespace needs {
+inline constexpr Needs every_packet = Need::packets;
+inline constexpr Needs both_directions = Need::packets | Need::directions | Need::headers;
+inline constexpr Needs losses_at_a_place = both_directions | Need::place;
+}  // namespace needs
 
 /// What is missing in a capture, and what is too much.
 struct Completeness {
@@ -63,7 +71,9 @@ struct Completeness {
   std::optional<Sampled> sampled;
   std::vector<std::string> opcode_filtered;  ///< what the capture does not have, though it was sent
   std::vector<Hole> holes;
-  std::uint64_t connections = 0;             ///< those with acknowledgements
+  std::uint64_t missing_elsewhere =
+      0;                          ///< packets that were delivered and not captured, outside of the holes
+  std::uint64_t connections = 0;  ///< those with acknowledgements
   std::vector<std::uint32_t> one_direction;  ///< ids of connections whose other direction passed elsewhere
   /// Connections of which a few packets of one direction were captured, and nothing that tells more.
   std::uint64_t too_little = 0;
@@ -89,7 +99,7 @@ struct Completeness {
   /// Something that was captured is not judged in full, for what is missing.
   [[nodiscard]] bool limited() const noexcept;
   /// Whether what that packet shows to be missing lies in a hole, which is said already.
-  [[nodiscard]] bool in_hole(std::uint64_t shown_by) const noexcept;
+  [[nodiscard]] bool explains_missing(std::uint64_t shown_by) const noexcept;
 };
 
 /// Whether one direction of a connection goes on although no answer was captured: the answers passed

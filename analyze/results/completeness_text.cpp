@@ -109,7 +109,7 @@ std::string capture_limits_text(const Snapshot& s) {
   if (c.only_too_little())
     say("Too little was captured to judge losses and answers: a few packets, of one direction only");
   if (!c.holes.empty()) say(holes_text(s, c.holes));
-  if (c.doubled >= 0.01) say(doubled_text(c));
+  if (c.doubled >= 0.02) say(doubled_text(c));
   if (c.cut_at != 0) say(cut_text(c));
   if (c.clock_steps != 0)
     say(fmt::format("The clock was set {} during the capture",

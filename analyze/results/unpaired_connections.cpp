@@ -46,7 +46,8 @@ void leave_ends_open(Snapshot& snapshot) {
       requester.retries_exhausted = false;
       failed = failed || requester.refused_fatally || requester.rnr_exhausted;
     }
-    if (connection.state == Connection::State::failed && !failed) connection.state = Connection::State::half_seen;
+    if (connection.state == Connection::State::failed && !failed)
+      connection.state = Connection::State::half_seen;
   }
 }
 

@@ -6,8 +6,16 @@
 
 namespace roce::analyze {
 
-using dissect::Operation;
 using episode::Ruling;
+
+namespace {
+
+/// Of a READ: an ACK has the PSN of a request.
+bool gives_data(const Seen* seen) noexcept {
+  return seen != nullptr && dissect::opcode_info(seen->opcode).operation == dissect::Operation::read_response;
+}
+
+}  // namespace
 
 /// A packet comes, and what was sent just before it did not. `last`: of its kind that was captured before.
 void PsnSpace::note_break(const Step& s, std::int64_t missing, const Seen* last) {
@@ -46,7 +54,9 @@ void PsnSpace::note_response_coverage(const Step& s, std::int64_t psn) {
 
 PsnGap PsnSpace::gap_before(const Step& s, std::int64_t from, std::int64_t to, PsnRing& ring) noexcept {
   PsnGap gap{from, to, s.r.time_ns, s.number};
-  const Seen* const last = ring.find(from - 1);
+  const Seen* last = ring.find(from - 1);
+  // Answers come in order: the last one that confirmed anything was before it.
+  if (last == nullptr && &ring == &answers_ && resp_.acked_known) last = answers_.find(resp_.acked - 1);
   if (last != nullptr && last->frame < s.number) {
     gap.before = last->frame;
     gap.before_ns = last->time_ns;
@@ -69,8 +79,8 @@ void PsnSpace::note_unseen(const PsnGap& gap, std::int64_t below, bool delivered
   constexpr std::int64_t looked_at = 4096;
   std::uint64_t psns = 0;
   for (std::int64_t psn = unseen.from; psn < unseen.to; ++psn) {
-    const bool known =
-        psn - unseen.from < looked_at && (sent_.find(psn) != nullptr || answers_.find(psn) != nullptr);
+    const Seen* const given = answers_.find(psn);
+    const bool known = psn - unseen.from < looked_at && (sent_.find(psn) != nullptr || gives_data(given));
     psns += known ? 0 : 1;
   }
   if (psns == 0) return;
@@ -92,6 +102,7 @@ void PsnSpace::seen_after_all(std::int64_t psn, TrackerShared& shared) {
 Coverage PsnSpace::coverage() const noexcept {
   Coverage all = coverage_;
   all.firsts = req_.firsts + resp_.firsts;
+  all.responses = resp_.firsts;
   all.spaces = all.firsts != 0 ? 1 : 0;
   if (!req_.seen || all.firsts == 0) return all;
   // What a READ asked for last may still have been on its way.

@@ -100,6 +100,9 @@ std::string check_text(const CheckOptions& options, const Snapshot& snapshot) {
   if (failing == 0 && (!missing.empty() || snapshot.markings.others != 0)) {
     text += fmt::format("incomplete: no finding at or above {} where judged ({})\n", options.analyze.fail_on,
                         where);
+  } else if (failing == 0 && snapshot.completeness.limited()) {
+    text +=
+        fmt::format("limited: no finding at or above {} where judged ({})\n", options.analyze.fail_on, where);
   } else if (failing == 0) {
     text += fmt::format("ok: no finding at or above {} ({})\n", options.analyze.fail_on, where);
   } else {

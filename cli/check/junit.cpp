@@ -113,7 +113,8 @@ Case case_of(const analyze::Snapshot& snapshot, const std::vector<const analyze:
 
 std::string junit_xml(const analyze::Snapshot& snapshot, analyze::Severity least, std::string_view policy) {
   std::string cases;
-  std::size_t tests = 0, failures = 0;
+  std::size_t tests = 0, failures = 0, skipped = 0;
+  const std::string limits = analyze::capture_limits_text(snapshot);
   // Without RoCE packets nothing was checked: no rule has passed.
   const bool looked = snapshot.totals.roce_packets != 0;
   const std::vector<const analyze::Diagnosis*> told = analyze::diagnoses_of_findings(snapshot);
@@ -122,11 +123,16 @@ std::string junit_xml(const analyze::Snapshot& snapshot, analyze::Severity least
     ++tests;
     failures += found.failed != 0 ? 1 : 0;
     cases += fmt::format("    <testcase classname=\"roceanalyze\" name=\"{}\"", escaped(rule.id));
-    if (found.failed + found.noted == 0) {
+    const bool judged = snapshot.completeness.bears(rule.needs);
+    if (found.failed + found.noted == 0 && judged) {
       cases += "/>\n";
       continue;
     }
     cases += ">\n";
+    if (!judged) {
+      ++skipped;
+      cases += fmt::format("      <skipped message=\"{}\"/>\n", escaped(limits));
+    }
     if (found.failed != 0) {
       cases += fmt::format("      <failure type=\"{}\" message=\"{}\">{}</failure>\n", escaped(rule.id),
                            escaped(found.message), escaped(found.failure));
@@ -147,7 +153,7 @@ std::string junit_xml(const analyze::Snapshot& snapshot, analyze::Severity least
   for (const capture::Error& error : snapshot.errors) add_error("input", error.describe());
   if (const std::string missing = analyze::incomplete_text(snapshot); !missing.empty())
     add_error("complete", missing);
-  std::string notes;
+  std::string notes = limits.empty() ? limits : limits + ".\n";
   for (const std::string& each : not_judged(snapshot)) notes += fmt::format("not judged: {}\n", each);
   if (!notes.empty()) notes = fmt::format("    <system-out>{}</system-out>\n", escaped(notes));
   const analyze::Diagnosis* worst = analyze::worst_diagnosis(snapshot);
@@ -155,8 +161,8 @@ std::string junit_xml(const analyze::Snapshot& snapshot, analyze::Severity least
       worst == nullptr ? std::string()
                        : fmt::format("      <property name=\"diagnosis\" value=\"{}: {}\"/>\n",
                                      analyze::consequence_names[worst->severity], escaped(worst->sentence));
-  const std::string counts =
-      fmt::format("tests=\"{}\" failures=\"{}\" errors=\"{}\"", tests, failures, error_count);
+  const std::string counts = fmt::format("tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\"", tests,
+                                         failures, error_count, skipped);
   return fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites {0}>\n  {6}{0}>\n    <properties>\n{7}      "
       "<property name=\"policy\" value=\"{1}\"/>\n"

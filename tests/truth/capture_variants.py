@@ -78,3 +78,22 @@ def at_random(records, one_in, seed):
 def only(records, wanted):
     """RoCE packets with wanted(opcode), and all else."""
     return [record for record in records if opcode(record[2]) is None or wanted(opcode(record[2]))]
+
+
+def part(frame):
+    """Kind and position of an RC packet: the low bits of its opcode; None of all else."""
+    code = opcode(frame)
+    return None if code is None or code >> 5 else code
+
+
+def carries_psn(frame):
+    """Whether it is a request or a READ response: ACKs have the PSN of what they confirm."""
+    return part(frame) not in (None, 0x11, 0x12)
+
+
+def without_some(records, count, at):
+    """Without `count` RC packets at that share of the capture and what lies between them; and how many records are before."""
+    places = [place for place, (_, _, frame) in enumerate(records) if part(frame) is not None]
+    first = int(len(places) * at) - count // 2
+    begin, end = places[first], places[first + count - 1] + 1
+    return records[:begin] + records[end:], begin

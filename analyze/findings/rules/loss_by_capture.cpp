@@ -18,8 +18,8 @@ void find_loss_by_capture(const Snapshot& snapshot, FindingSink& sink) {
   // The first line of the report has them.
   std::erase_if(cases, [&](const Case& each) {
     const EventLog* const log = each.sent().find(Event::lost_by_capture);
-    return log != nullptr && snapshot.completeness.in_hole(log->frames[0]) &&
-           snapshot.completeness.in_hole(log->last_frame);
+    return log != nullptr && snapshot.completeness.explains_missing(log->frames[0]) &&
+           snapshot.completeness.explains_missing(log->last_frame);
   });
   report_cases(sink, std::move(cases), [&](const Group& group) {
     return Words{

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/results/completeness.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "analyze/results/capture_health.hpp"
+#include "tests/analyze/results/hand_made.hpp"
+
+namespace roce::analyze {
+namespace {
+
+/// One of RC with both directions, in which nothing is wrong.
+Snapshot healthy() {
+  Snapshot s = hand_made();
+  s.connections.resize(1);
+  s.flows.resize(2);
+  s.flows[0].sequence_to_change().duplicate_captures = 0;
+  s.gaps.acknowledged = {.spaces = 1, .span = 1000, .firsts = 1000};
+  return s;
+}
+
+/// As if a mirror had passed one packet of `one_in`, by `distances` between two captured ones.
+Snapshot sampled(std::uint64_t one_in, const std::vector<std::uint64_t>& distances) {
+  Snapshot s = healthy();
+  const std::uint64_t captured = 101;
+  s.gaps.acknowledged = {
+      .spaces = 1, .span = 1 + one_in * (captured - 1), .firsts = captured, .breaks = captured - 1};
+  for (std::uint64_t i = 0; i + 1 < captured; ++i)
+    s.gaps.add(SequenceStep{distances[i % distances.size()] - 1, 1});
+  return s;
+}
+
+std::string limits_of(Snapshot s) {
+  s.completeness = completeness_of(s);
+  return capture_limits_text(s);
+}
+
+TEST(Completeness, a_whole_capture_has_no_limits) {
+  Snapshot s = healthy();
+  s.completeness = completeness_of(s);
+  EXPECT_FALSE(s.completeness.limited());
+  EXPECT_TRUE(s.completeness.may_judge_losses());
+  EXPECT_EQ(capture_limits_text(s), "");
+  EXPECT_TRUE(capture_health(s).good());
+}
+
+TEST(Completeness, sampling_by_count_has_even_distances) {
+  const Completeness found = completeness_of(sampled(16, {16}));
+  ASSERT_TRUE(found.sampled);
+  EXPECT_DOUBLE_EQ(found.sampled->one_in, 16);
+  EXPECT_EQ(found.sampled->regular, true);
+  EXPECT_FALSE(found.may_judge_losses());
+  EXPECT_EQ(
+      limits_of(sampled(16, {16})),
+      "This capture is sampled, about 1 packet in 16, counted off regularly: losses, retransmissions and "
+      "answers cannot be judged");
+}
+
+TEST(Completeness, sampling_at_random_has_distances_of_all_sizes) {
+  const Completeness found = completeness_of(sampled(16, {1, 3, 5, 8, 11, 14, 17, 22, 29, 50}));
+  ASSERT_TRUE(found.sampled);
+  EXPECT_EQ(found.sampled->regular, false);
+  EXPECT_NE(limits_of(sampled(16, {1, 3, 5, 8, 11, 14, 17, 22, 29, 50})).find("1 packet in 16 at random"),
+            std::string::npos);
+}
+
+TEST(Completeness, a_few_packets_do_not_tell_how_they_were_sampled) {
+  Snapshot s = sampled(100, {100});
+  s.gaps.acknowledged = {.spaces = 1, .span = 201, .firsts = 3, .breaks = 2};
+  s.gaps.steps.resize(2);
+  const Completeness found = completeness_of(s);
+  ASSERT_TRUE(found.sampled);
+  EXPECT_FALSE(found.sampled->regular);
+}
+
+TEST(Completeness, what_was_lost_and_sent_again_was_not_sampled) {
+  Snapshot s = healthy();
+  // Every second packet is lost upstream, and sent again until it is there.
+  s.gaps.acknowledged = {
+      .spaces = 1, .span = 1000, .firsts = 500, .refilled = 490, .repeats = 700, .breaks = 250};
+  EXPECT_FALSE(completeness_of(s).sampled);
+  // The same, sampled.
+  s.gaps.acknowledged.refilled = 200;
+  EXPECT_TRUE(completeness_of(s).sampled);
+}
+
+TEST(Completeness, what_is_missing_in_one_piece_was_not_sampled) {
+  Snapshot s = healthy();
+  s.gaps.acknowledged = {.spaces = 1, .span = 3000, .firsts = 1000, .breaks = 1};
+  EXPECT_FALSE(completeness_of(s).sampled);
+}
+
+TEST(Completeness, a_hole_is_where_all_jump_at_once) {
+  Snapshot s = healthy();
+  s.gaps.add(UnseenRow{.before = 98, .frame = 101, .before_ns = 10, .ns = 40, .psns = 5});
+  s.gaps.add(UnseenRow{.before = 100, .frame = 102, .before_ns = 20, .ns = 50, .psns = 7});
+  s.gaps.add(UnseenRow{.before = 300, .frame = 310, .psns = 1});  // dropped somewhere
+  const Completeness found = completeness_of(s);
+  ASSERT_EQ(found.holes.size(), 1U);
+  EXPECT_EQ(found.holes[0].after, 100U);
+  EXPECT_EQ(found.holes[0].before, 101U);
+  EXPECT_EQ(found.holes[0].packets, 12U);
+  EXPECT_EQ(found.holes[0].from_ns, 20);
+  EXPECT_EQ(found.holes[0].to_ns, 40);
+  EXPECT_TRUE(found.may_judge_losses());
+  EXPECT_TRUE(found.limited());
+  EXPECT_TRUE(found.explains_missing(110));
+  EXPECT_FALSE(found.explains_missing(5000));
+}
+
+TEST(Completeness, what_only_unreliable_connections_lack_may_be_lost) {
+  Snapshot s = healthy();
+  s.gaps.add(UnseenRow{.before = 100, .frame = 101, .psns = 30, .delivered = false});
+  EXPECT_TRUE(completeness_of(s).holes.empty());
+}
+
+TEST(Completeness, messages_without_an_end_were_filtered) {
+  Snapshot s = healthy();
+  s.totals.opcodes[0x06] = 40;  // RC RDMA WRITE First
+  s.totals.opcodes[0x11] = 40;
+  s.gaps.acknowledged = {.spaces = 1, .span = 640, .firsts = 40, .breaks = 39, .breaks_at_start = 39};
+  const Completeness found = completeness_of(s);
+  EXPECT_EQ(found.opcode_filtered, (std::vector<std::string>{"RC RDMA WRITE Middle", "RC RDMA WRITE Last"}));
+  EXPECT_FALSE(found.sampled);
+  EXPECT_FALSE(found.may_judge_losses());
+  // A long message that does not end in the capture lacks nothing.
+  s.totals.opcodes[0x07] = 600;
+  s.gaps.acknowledged = {.spaces = 40, .span = 640, .firsts = 640};
+  EXPECT_TRUE(completeness_of(s).opcode_filtered.empty());
+}
+
+TEST(Completeness, sends_that_nobody_acknowledges_were_filtered) {
+  Snapshot s = healthy();
+  s.connections[0].requester[0].requests = 100;
+  s.totals.opcodes[0x04] = 100;  // RC SEND Only
+  EXPECT_EQ(completeness_of(s).opcode_filtered, std::vector<std::string>{"RC Acknowledge"});
+  s.totals.opcodes[0x11] = 10;
+  EXPECT_TRUE(completeness_of(s).opcode_filtered.empty());
+  // Who selects packets here does not filter the capture.
+  s.totals.opcodes[0x11] = 0;
+  ++s.frames_read;
+  EXPECT_TRUE(completeness_of(s).opcode_filtered.empty());
+}
+
+TEST(Completeness, one_direction_is_judged_no_further) {
+  Snapshot s = healthy();
+  Connection& c = s.connections[0];
+  c.flow[1].reset();
+  c.packets = {1000, 0};
+  c.sent = {};
+  s.flows.resize(1);
+  s.completeness = completeness_of(s);
+  EXPECT_EQ(s.completeness.one_direction, std::vector<std::uint32_t>{0});
+  EXPECT_FALSE(s.completeness.bears(Need::directions, c));
+  EXPECT_TRUE(s.completeness.bears(Need::packets, c));
+  EXPECT_TRUE(s.completeness.unheard.contains({ipv4(2), ipv4(1)}));
+  EXPECT_FALSE(capture_health(s).good());
+
+  // It repeats the same over and over: nobody answers, and that is judged.
+  c.sent[0].add(Event::retransmitted_timeout, 20, made_start, 900);
+  EXPECT_TRUE(completeness_of(s).one_direction.empty());
+  // But not if it goes back to what lies behind the first requests: these were confirmed.
+  c.requester[0].went_back_later = true;
+  EXPECT_EQ(completeness_of(s).one_direction.size(), 1U);
+}
+
+TEST(Completeness, copies_leave_open_where_packets_are_lost) {
+  Snapshot s = healthy();
+  s.flows[0].sequence_to_change().duplicate_captures = 1000;
+  s.flows[1].sequence_to_change().duplicate_captures = 200;
+  s.completeness = completeness_of(s);
+  EXPECT_DOUBLE_EQ(s.completeness.doubled, 0.5);
+  EXPECT_FALSE(s.completeness.bears(needs::losses_at_a_place));
+  EXPECT_TRUE(s.completeness.bears(needs::both_directions));
+  EXPECT_NE(capture_limits_text(s).find("50 % of the packets are copies of others: doubled by the mirror"),
+            std::string::npos);
+  // Several capture points that are told apart are wanted.
+  s.connections[0].points = {0, 1};
+  EXPECT_DOUBLE_EQ(completeness_of(s).doubled, 0);
+}
+
+TEST(Completeness, the_clock_is_said) {
+  Snapshot s = healthy();
+  s.totals.equal_stamps = 1000;
+  s.totals.stepped_back = 2;
+  s.completeness = completeness_of(s);
+  EXPECT_FALSE(s.completeness.limited());
+  EXPECT_EQ(capture_limits_text(s),
+            "The clock was set 2 times during the capture. 77 % of the packets have the timestamp of the one "
+            "before: "
+            "the clock is too coarse for latencies");
+}
+
+}  // namespace
+}  // namespace roce::analyze
