@@ -43,7 +43,7 @@ void write_one_diagnosis(Page& page, const Diagnosis& d, std::size_t number) {
   html.element("h4", "Evidence");
   html.element("p", packets_text(page.snapshot, {d.packets, d.at_least > d.packets.size(), d.since_ns,
                                                  d.until_ns, doubt(d)}));
-  write_connections(page, d.connections, d.connection_count > d.connections.size());
+  write_connection_links(page, d.connections, d.connection_count > d.connections.size());
   if (!d.findings.empty()) {
     html.open("p").text(d.findings.size() == 1 ? "finding " : "findings ");
     write_evidence_findings(page, d);

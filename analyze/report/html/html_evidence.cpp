@@ -8,14 +8,14 @@
 
 namespace roce::analyze::html {
 
-std::string_view sign_of(Severity severity) noexcept {
+std::string_view severity_sign(Severity severity) noexcept {
   constexpr std::string_view signs[] = {"●", "◆", "▲", "■"};
   return signs[static_cast<std::size_t>(severity)];
 }
 
 void write_severity(Page& page, Severity severity, std::string_view name) {
   page.html.open("span", {{"class", "severity"}})
-      .element("span", sign_of(severity), {{"aria-hidden", "true"}})
+      .element("span", severity_sign(severity), {{"aria-hidden", "true"}})
       .text(" ")
       .text(name)
       .close();
@@ -38,7 +38,7 @@ std::string packets_text(const Snapshot& s, const Evidence& evidence) {
   return text;
 }
 
-void write_connections(Page& page, const std::vector<std::uint32_t>& connections, bool more) {
+void write_connection_links(Page& page, const std::vector<std::uint32_t>& connections, bool more) {
   if (connections.empty()) return;
   page.html.open("p").text(connections.size() == 1 ? "connection" : "connections");
   for (std::size_t i = 0; i < connections.size(); ++i)

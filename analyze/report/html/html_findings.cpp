@@ -12,7 +12,7 @@
 namespace roce::analyze::html {
 namespace {
 
-void write_finding(Page& page, const Finding& finding) {
+void write_found(Page& page, const Finding& finding) {
   HtmlWriter& html = page.html;
   html.open("p", {{"class", "quiet"}});
   html.text(finding.subject).text(" · ");
@@ -23,7 +23,7 @@ void write_finding(Page& page, const Finding& finding) {
       .element("p", packets_text(page.snapshot,
                                  {finding.packets, finding.count > finding.packets.size(),
                                   finding.first_time_ns, finding.last_time_ns, finding.confidence}));
-  write_connections(page, finding.connections, false);
+  write_connection_links(page, finding.connections, false);
   html.line_break();
   write_advice(page, advice_parts(finding.advice, files_to_type(page.snapshot)));
 }
@@ -44,11 +44,11 @@ void write_one_finding(Page& page, const Finding& finding, std::size_t place, bo
     write_title(page, finding);
     // Inside of the element, so that a browser that follows a link opens it.
     html.close().open("div", {{"id", finding_anchor(place)}}).line_break();
-    write_finding(page, finding);
+    write_found(page, finding);
     html.close().close();
   } else {
     write_title(page, finding);
-    write_finding(page, finding);
+    write_found(page, finding);
   }
   html.close().line_break();
   page.step();

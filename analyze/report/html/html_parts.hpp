@@ -38,7 +38,7 @@ void write_tables(Page& page);
 void write_doubts(Page& page);
 
 /// Each severity has its own symbol.
-[[nodiscard]] std::string_view sign_of(Severity severity) noexcept;
+[[nodiscard]] std::string_view severity_sign(Severity severity) noexcept;
 /// `name` with the sign and the colour of a severity.
 void write_severity(Page& page, Severity severity, std::string_view name);
 
@@ -58,7 +58,7 @@ struct Evidence {
 /// "packets 12, 13, 40 …, from +0.200000 s to +4.510000 s; confidence 70 %"
 [[nodiscard]] std::string packets_text(const Snapshot& snapshot, const Evidence& evidence);
 /// "connections 0, 3"; nothing without any.
-void write_connections(Page& page, const std::vector<std::uint32_t>& connections, bool more);
+void write_connection_links(Page& page, const std::vector<std::uint32_t>& connections, bool more);
 
 /// The files that replace FILE in commands.
 [[nodiscard]] std::vector<std::string> files_to_type(const Snapshot& snapshot);

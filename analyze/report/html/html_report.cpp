@@ -29,7 +29,7 @@ namespace {
 using html::Page;
 
 /// Class in the style sheet for the overall state; empty without RoCE packets.
-std::string_view kind_of(const CaptureHealth& health) {
+std::string_view kind_of_health(const CaptureHealth& health) {
   if (health.good()) return "good";
   return health.anything || !health.whole ? severity_name(health.level()) : std::string_view{};
 }
@@ -107,7 +107,7 @@ void write_caveats(Page& page) {
 void write_header(Page& page, const std::string& title) {
   HtmlWriter& html = page.html;
   const CaptureHealth health = capture_health(page.snapshot);
-  const std::string kind(kind_of(health));
+  const std::string kind(kind_of_health(health));
   const std::string verdict = kind.empty() ? "verdict" : "verdict " + kind;
   html.open("header");
   if (health.diagnosis == nullptr) {
@@ -122,7 +122,8 @@ void write_header(Page& page, const std::string& title) {
       html.close().line_break();
     }
     html.open("p", {{"class", verdict + " worst"}});
-    html.element("span", html::sign_of(severity_like(health.diagnosis->severity)), {{"aria-hidden", "true"}});
+    html.element("span", html::severity_sign(severity_like(health.diagnosis->severity)),
+                 {{"aria-hidden", "true"}});
     html.text(" ").element("strong", health.diagnosis->sentence).close().line_break();
     html.element("h1", title).line_break();
     html.element("p", counts_line(page.snapshot, health), {{"class", "quiet"}});
