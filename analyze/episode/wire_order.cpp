@@ -91,12 +91,13 @@ void Untangled::learn() {
   for (const std::int32_t i : requests_) reads.add(at(i).psn, end_of(at(i)));
   reads.settle();
   constexpr std::size_t some = 4;
+  constexpr int a_pass = 3;
   Set<std::int64_t> seen;
   List<std::int64_t> late;
   List<std::pair<std::int64_t, std::int64_t>> tops;  // PSNs that rise, with when they came
   std::int64_t row = -1;                             // where it goes on
   std::size_t before_row = 0;                        // so many late ones
-  bool in_pass = false;                              // what had come is sent again, and what follows it
+  int again_in_row = 0;                              // what had come is sent again, and what follows it
   bool asked_for = false;                            // a NAK asked for what rises since then
   std::size_t before_it = 0;                         // so many late ones
   for (const std::int32_t i : requests_) {
@@ -104,7 +105,8 @@ void Untangled::learn() {
     const bool again = !seen.insert(note.psn) || reads.within(note.psn);
     if (note.psn != row) before_row = late.size();
     if (again && late.size() >= before_row + some) late.resize(before_row);
-    const bool rises = note.psn >= row;
+    constexpr std::int64_t near = 4;
+    const bool rises = note.psn >= row && note.psn < row + near;
     row = end_of(note);
     if (!rises || asked.contains(note.psn)) {
       asked_for = asked.contains(note.psn);
@@ -112,7 +114,9 @@ void Untangled::learn() {
     }
     // A pass, not a row that was held up as a whole.
     if (again && asked_for) late.resize(std::min(before_it, late.size()));
-    in_pass = again || (in_pass && rises && !tops.empty() && note.psn <= tops.back().first);
+    if (!rises || tops.empty() || note.psn > tops.back().first) again_in_row = 0;
+    again_in_row += again ? 1 : 0;
+    const bool in_pass = again_in_row >= a_pass;
     if (again) continue;
     if (tops.empty() || note.psn > tops.back().first) {
       tops.emplace_back(note.psn, note.time_ns);
