@@ -109,7 +109,9 @@ FindingsPage::FindingsPage(AnalysisSession& session, Selection& selection, QWidg
             if (showing_ || !current.isValid()) return;
             QModelIndex row = filter_.mapToSource(current.siblingAtColumn(0));
             if (!row.parent().isValid()) row = model_.index(0, 0, row);  // for a kind its worst finding
-            selection_.choose_finding(row.data(TableModelBase::key_role).toString());
+            // Not where the row follows the selection.
+            const QString key = row.data(TableModelBase::key_role).toString();
+            if (key != selection_.finding()) selection_.choose_finding(key);
           });
   // A click on the row that is current already: from a diagnosis back to it.
   connect(tree_, &QTreeView::clicked, this, [this] { selection_.choose_finding(selection_.finding()); });

@@ -15,6 +15,7 @@
 #include "analyze/base/address_text.hpp"
 #include "analyze/report/json/json_report.hpp"
 #include "cli/report/report.hpp"
+#include "gui/models/diagnosis_table.hpp"
 #include "gui/models/finding_filter.hpp"
 #include "gui/models/finding_tree.hpp"
 #include "gui/models/overview_tables.hpp"
@@ -78,6 +79,9 @@ TEST(TableModel, MarkingsGrow) {
 }
 TEST(TableModel, FindingsGrow) {
   watch<FindingListModel>([](const analyze::Snapshot& s) { return s.findings.size(); });
+}
+TEST(TableModel, DiagnosesGrow) {
+  watch<DiagnosisModel>([](const analyze::Snapshot& s) { return s.diagnoses.size(); });
 }
 TEST(TableModel, WorstConnectionsGrow) {
   watch<WorstConnectionModel>(

@@ -310,6 +310,7 @@ TEST(ConnectionGraphs, AreWhereFindingsLeadTo) {
   ConnectionGraphs& graphs = window->connections().graphs();
   window->show_page(PageId::findings);
   auto* detail = window->findings().findChild<DetailView*>();
+  window->selection().choose_finding(window->selection().finding());
   const QString link = QStringLiteral("graph:0:%1").arg(worst.packets.front());
   EXPECT_TRUE(QUrl::fromPercentEncoding(detail->html().toLatin1()).contains(link));
   Q_EMIT detail->anchorClicked(QUrl(link));
