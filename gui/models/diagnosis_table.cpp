@@ -56,7 +56,7 @@ constexpr analyze::Column<DiagnosisTable::Row> columns_of_diagnoses[] = {
      time_shown<&Diagnosis::since_ns>, time_exact<&Diagnosis::since_ns>},
     {"until", "until", "when it was seen last", true, hidden_column, time_number<&Diagnosis::until_ns>,
      time_shown<&Diagnosis::until_ns>, time_exact<&Diagnosis::until_ns>},
-    {"cost", "cost", "connections that ended by it, packets sent again, time without goodput", false, 0,
+    {"cost", "cost", "connections that ended by it, packets sent again, time without goodput", true, 0,
      [](DiagnosisIn row) { return static_cast<double>(row.of->cost.stalled_ns); }, cost_text, nullptr,
      CellType::text},
     {"cause", "cause", "name of the cause, as in JSON", false, hidden_column, nullptr,

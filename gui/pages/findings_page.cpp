@@ -79,6 +79,9 @@ FindingsPage::FindingsPage(AnalysisSession& session, Selection& selection, QWidg
   tree_->header()->setSectionResizeMode(FindingTree::count_column, QHeaderView::ResizeToContents);
   detail_->setAccessibleName(tr("Selected diagnosis or finding"));
   diagnoses_->show_columns({"severity", "sentence", "place", "since", "cost"});
+  // The sentence gets what room there is: it is what one reads.
+  diagnoses_->horizontalHeader()->setSectionResizeMode(diagnosis_model_.column_of("sentence"),
+                                                       QHeaderView::Stretch);
   diagnoses_->setSelectionMode(QAbstractItemView::SingleSelection);
   diagnoses_->hide();
 
