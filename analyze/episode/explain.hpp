@@ -125,11 +125,8 @@ struct Facts {
   TimeFact timer;                      ///< from the last progress to the packet that the timer sent, at least
   std::int64_t fastest_answer_ns = 0;  ///< 0: not known
   std::int64_t slow_answer_ns = 0;     ///< 0: not known
-  std::int64_t usual_answer_ns = 0;    ///< the median; 0: not known
   /// From a missing response to the READ issued again, at least; 0: not known.
   std::int64_t ask_again_ns = 0;
-  /// Stamps are wrong by about as much as an answer takes: passes cannot be told apart by their order.
-  [[nodiscard]] bool disordered() const noexcept { return disorder_ns > 0 && disorder_ns > usual_answer_ns; }
   bool answers_captured = false;     ///< a NAK would be in the capture
   std::uint32_t responses_lost = 0;  ///< on their way to the capture
   bool nanoseconds = false;  ///< the clock of the capture counts them: a stamp is no whole microsecond

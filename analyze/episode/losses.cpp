@@ -27,7 +27,6 @@ class Losses {
  private:
   [[nodiscard]] bool were_sent(std::size_t i) const noexcept;
   [[nodiscard]] bool may_be_late(std::size_t i) const;
-  [[nodiscard]] bool came_about(std::int64_t psn, const Sent& from, const Sent& to) const;
   [[nodiscard]] bool comes_before(std::int32_t answer, std::int32_t repeat) const noexcept;
   [[nodiscard]] bool never_came(std::int64_t psn, const Sent& shows) const noexcept;
   [[nodiscard]] bool thrown_away(std::int64_t psn, std::int32_t before) const;
@@ -45,19 +44,13 @@ void Losses::of_gaps() {
   // What a responder needs again if it takes in order only, and then confirms, came by.
   const bool in_order = scene_.facts.capture.has_holes() && scene_.facts.keeps <= 0;
   const StreamFact& fact = scene_.facts.requests;
-  const bool in_disorder = stream_.ids != Ids::order && scene_.facts.disorder_ns > 0;
-  const bool disordered = in_disorder && scene_.facts.disordered();
   const bool rarely_late = std::uint64_t{fact.late} * 64 < fact.single && scene_.facts.disorder_ns == 0;
   constexpr std::int64_t looked_at = 4096;
   std::int64_t began = std::numeric_limits<std::int64_t>::max();  // the pass
-  std::size_t began_at = 0;
   for (std::size_t i = 0; i < stream_.sent.size(); ++i) {
     const Placed& told = stream_.story[i];
     const Sent& shows = stream_.sent[i];
-    if (told.move == Move::back) {
-      began = told.cursor;
-      began_at = i;
-    }
+    if (told.move == Move::back) began = told.cursor;
     // A few packets and then new ones is all that selective repeat sends; a longer pass goes on to them.
     constexpr std::uint32_t few = 3;
     const bool whole = told.length > few || scene_.facts.keeps < -1;
@@ -79,9 +72,8 @@ void Losses::of_gaps() {
       --room;
     };
     for (std::int64_t psn = goes_home ? told.top : told.cursor; psn < shows.psn && room > 0; ++psn) {
-      if (reads_.within(psn) || stream_.comes_late(psn, began_at)) continue;
+      if (reads_.within(psn) || stream_.comes_late(psn, i, told.pass)) continue;
       const bool first = psn >= told.top;
-      if (in_disorder && !first && came_about(psn, stream_.sent[began_at], shows)) continue;
       const std::ptrdiff_t next = stream_.next_of(psn, i);
       const std::int32_t confirmed = scene_.answers.confirmed_at(psn);
       if (!first && (began <= shows.done ? shows.done : scene_.answers.acked_before(shows.note)) > psn) {
@@ -91,7 +83,7 @@ void Losses::of_gaps() {
       }
       const bool needed = first || in_order || thrown_away(psn, shows.note);
       if (next < 0 && confirmed >= 0 && needed) {
-        if (!inside_answer(psn) && !disordered) miss({Lost::by_capture, true, psn, -1, confirmed, -1});
+        if (!inside_answer(psn)) miss({Lost::by_capture, true, psn, -1, confirmed, -1});
         continue;
       }
       const std::int32_t again = next < 0 ? -1 : stream_.sent[static_cast<std::size_t>(next)].note;
@@ -107,30 +99,16 @@ void Losses::of_gaps() {
   }
 }
 
-/// Whether it came twice, though nothing had asked for it again: without IDs one of the two may be the
-/// transmission that seems to be missing.
+/// Whether it came twice at once, though nothing had asked for it again: without IDs one of the two may be
+/// the transmission that seems to be missing.
 bool Losses::may_be_late(std::size_t i) const {
-  if (stream_.ids != Ids::nothing) return false;
-  if (stream_.has_copy(i)) return true;
-  if (i + 1 >= stream_.sent.size()) return false;
+  if (stream_.ids != Ids::nothing || i + 1 >= stream_.sent.size()) return false;
   const Sent& once = stream_.sent[i];
   const Sent& more = stream_.sent[i + 1];
   if (once.psn != more.psn || more.time_ns - once.time_ns >= shortest_timer_ns) return false;
   const auto asked = scene_.answers.asked_before(more.note);
   return std::none_of(asked.begin(), asked.end(),
                       [&](const Asked& each) { return each.psn == once.psn && each.note > once.note; });
-}
-
-/// Whether one was captured during a pass from there to there, or so little sooner or later that it may be of
-/// it.
-bool Losses::came_about(std::int64_t psn, const Sent& from, const Sent& to) const {
-  const std::int64_t around = 2 * scene_.facts.disorder_ns;
-  bool came = false;
-  stream_.back_through(psn, [&](std::size_t i) {
-    const std::int64_t time_ns = stream_.sent[i].time_ns;
-    return came = came || (time_ns - from.time_ns > -around && time_ns - to.time_ns < around);
-  });
-  return came;
 }
 
 /// Whether that answer was captured before that repeat.

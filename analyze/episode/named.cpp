@@ -25,7 +25,6 @@ class Named {
   Named(Scene& scene, const Stream& stream) : scene_(scene), stream_(stream), sent_(stream) {
     learn_answers();
     acknowledges_at_will_ = acknowledges_at_will();
-    merges_ = merges_acknowledgements();
   }
   void judge();
 
@@ -34,7 +33,6 @@ class Named {
 
   void learn_answers();
   [[nodiscard]] bool acknowledges_at_will() const;
-  [[nodiscard]] bool merges_acknowledgements() const;
   [[nodiscard]] bool asked_for_one(std::int64_t psn, std::int32_t answer) const;
   [[nodiscard]] std::int64_t since(std::int32_t sent, std::int32_t answer) const noexcept {
     const Note& then = scene_.note_at(sent);
@@ -49,7 +47,7 @@ class Named {
   [[nodiscard]] bool answered_more_often(const Asked& asked, std::int32_t repeat) const;
   [[nodiscard]] std::int32_t crossed_by(const Asked& asked, std::int32_t named) const;
   [[nodiscard]] Fate fate(const Asked& asked, std::int32_t named, std::int32_t repeat) const;
-  [[nodiscard]] bool of_duplicate(std::int32_t ack, bool in_order) const;
+  [[nodiscard]] bool of_duplicate(std::int32_t ack) const;
   [[nodiscard]] bool shows_late(std::int32_t answer, const Asked& asked, std::int32_t repeat) const;
   [[nodiscard]] Fate fate_where_kept(const Asked& asked, std::int32_t repeat) const;
   [[nodiscard]] bool answered_soon(std::int32_t request) const;
@@ -70,7 +68,6 @@ class Named {
   const ByPsn sent_;
   std::int64_t slowest_ns_ = 0;  ///< from a request to its answer
   bool acknowledges_at_will_ = false;
-  bool merges_ = false;
 };
 
 /// The least time from a request to its answer: none is influenced by what was captured later than that
@@ -208,29 +205,13 @@ bool Named::acknowledges_at_will() const {
   return false;
 }
 
-/// Whether one acknowledgement may answer several requests that ask for one: that of a duplicate may not
-/// show.
-bool Named::merges_acknowledgements() const {
-  return any_between(-1, static_cast<std::int32_t>(scene_.notes.size()), [&](const Sent& sent) {
-    const Note& note = stream_.note_of(sent);
-    const std::int32_t confirmed = scene_.answers.confirmed_at(sent.psn);
-    return note.asks && !note.before && confirmed >= 0 && is_plain_ack(scene_.note_at(confirmed)) &&
-           scene_.note_at(confirmed).psn > sent.psn;
-  });
-}
-
 /// Whether that acknowledgement answers nothing but a duplicate: what it names did not ask for one, or had
 /// been acknowledged before and was not sent since (IBTA 9.7.5.1.4).
-bool Named::of_duplicate(std::int32_t ack, bool in_order) const {
+bool Named::of_duplicate(std::int32_t ack) const {
   const std::int64_t psn = scene_.note_at(ack).psn;
   const std::int32_t last = sent_.last_before(psn, ack);
   if (last < 0) return false;
   if (!acknowledges_at_will_ && !asked_for_one(psn, ack)) return true;
-  // What is sent again from further back holds duplicates of its own.
-  for (std::int32_t i = ack - 1; in_order && i > last; --i) {
-    const Note& before = scene_.note_at(i);
-    if (!before.request && before.psn == psn && is_plain_ack(before) && reached(last, i)) return true;
-  }
   return false;
 }
 
@@ -249,7 +230,7 @@ bool Named::shows_late(std::int32_t answer, const Asked& asked, std::int32_t rep
     const std::int32_t last = last_reached(confirmed, answer);
     if (last >= 0 && last < repeat) return true;
   }
-  return ack && reached(repeat, answer) && of_duplicate(answer, in_order);
+  return ack && reached(repeat, answer) && of_duplicate(answer);
 }
 
 Named::Fate Named::fate_where_discarded(const Asked& asked, std::int32_t named, std::int32_t repeat,
@@ -351,10 +332,9 @@ void Named::judge() {
       case Fate::lost:
         // Where a NAK and the timer's repeat crossed, the first may have come late as well.
         if (earlier < 0) ++scene_.facts.there.lost;
-        if (earlier < 0 && !merges_ && scene_.facts.there.late == 0) {
+        if (earlier < 0 && scene_.facts.there.late == 0) {
           scene_.lose(loss);
         } else {
-          scene_.said.late_behind.push_back(named);
           scene_.leave_open(named, asked.note, Doubt::unanswered);
         }
         break;

@@ -24,19 +24,6 @@ float home_bits(int keeps) noexcept {
   return keeps > 0 ? 1.0F : keeps < -1 ? 12.0F : 5.0F;
 }
 
-/// How long after what was sent behind it each comes.
-class Latest {
- public:
-  std::int64_t behind(const Sent& sent) {
-    if (tops_.empty() || sent.psn >= tops_.back().first) tops_.emplace_back(sent.psn, sent.time_ns);
-    const auto beyond = std::upper_bound(tops_.begin(), tops_.end(), std::pair{sent.psn, sent.time_ns});
-    return beyond == tops_.end() ? 0 : sent.time_ns - beyond->second;
-  }
-
- private:
-  List<std::pair<std::int64_t, std::int64_t>> tops_;  ///< PSNs that rise, with when they came first
-};
-
 class Requests {
  public:
   explicit Requests(Scene& scene) : scene_(scene) {}
@@ -126,7 +113,7 @@ void Requests::explain() {
   float home = -1;
   for (int times = 0; times < 2 && home != home_bits(scene_.facts.keeps); ++times) {
     home = home_bits(scene_.facts.keeps);
-    stream.tell({.home = home, .told_again = 6, .acked = scene_.facts.acked, .bottom = scene_.facts.first});
+    stream.tell(scene_.facts.first, scene_.facts.acked, home);
     rule_requests(stream, triggers);
     learn_keeping(stream);
   }
@@ -192,9 +179,6 @@ void Requests::rule_requests(const Stream& stream, const Triggers& triggers) {
     claimed.insert(begins.back().note);
   }
   auto next_begin = begins.cbegin();
-  Latest latest;
-  const std::int64_t latest_ns = 2 * scene_.facts.disorder_ns;
-  const bool disordered = stream.ids != Ids::order && scene_.facts.disordered();
   for (std::size_t i = 0; i < stream.sent.size(); ++i) {
     const Sent& sent = stream.sent[i];
     const Placed& told = stream.story[i];
@@ -209,11 +193,8 @@ void Requests::rule_requests(const Stream& stream, const Triggers& triggers) {
       ruling.rule = Rule::in_turn;
       continue;
     }
-    // Where stamps are in disorder, only what comes twice, or later than that, was surely sent twice.
-    const bool may_be_again =
-        scene_.facts.repeats && (!disordered || ruling.original != 0 || latest.behind(sent) > latest_ns);
     const bool again =
-        may_be_again &&
+        scene_.facts.repeats &&
         (told.move == Move::late ? !told.of_first : sent.psn < told.top || confirmed_long_before(sent));
     Trigger trigger;
     if (told.move == Move::back) {

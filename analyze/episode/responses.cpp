@@ -175,8 +175,7 @@ void Responses::explain() {
   stream_.weigh(fact);
   note_counts();
   weigh();
-  const std::int64_t first = stream_.sent.front().psn;
-  stream_.tell({.home = scene_.facts.keeps > 0 ? 1.0F : 5.0F, .acked = first, .bottom = first});
+  stream_.tell(stream_.sent.front().psn, stream_.sent.front().psn, scene_.facts.keeps > 0 ? 1.0F : 5.0F);
   stream_.learn(fact, scene_.facts.back);
   rule();
   lose_upstream();

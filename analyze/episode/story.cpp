@@ -204,8 +204,7 @@ class Search {
       goes_on(state);
     }
     if (psn < from.top && each.back < Sent::never && may_begin(each, from.cursor, from.told_by)) {
-      const bool told_again = each.told_by >= 0 && each.told_by == from.told_by;
-      State& state = step(from, Move::back, each.back + (told_again ? facts_.told_again : 0), grown);
+      State& state = step(from, Move::back, each.back, grown);
       if (from.cursor < from.top) state.miss(from.cursor, from.top, false);
       state.pass = ++state.passes;
       state.told_by = std::max(state.told_by, each.told_by);
@@ -223,9 +222,7 @@ class Search {
       if (gap < from.gaps || below) {
         const bool row = from.row == psn;
         const bool of_first = below || from.gap[gap].first;
-        // Of two that may have begun the pass the one that it goes on behind did.
-        const float begun = from.pass_length == 1 && each.end == from.cursor ? 0.5F : 0.0F;
-        const float bits = (row ? facts_.late_again : each.late) + (of_first ? each.not_first : 0) + begun;
+        const float bits = (row ? facts_.late_again : each.late) + (of_first ? each.not_first : 0);
         State& state = step(from, Move::late, bits, grown);
         pending_.back().told.of_first = of_first;
         if (!below) pending_.back().told.pass = from.gap[gap].pass;

@@ -59,7 +59,6 @@ struct StoryFacts {
   float home = 6;           ///< bits for a pass that ends early
   float late_again = 0.1F;  ///< the next late one in a row: a whole burst takes another way
   float copy_again = 1;     ///< the next copy in a row
-  float told_again = 0;     ///< a step back that tells no more than the one before: a NAK causes one
   std::size_t before = 0;   ///< so many are told already: taken as they come
   std::int64_t acked = 0;   ///< what is before was confirmed when they were: of it nothing is missing
   std::int64_t top = 0;     ///< an answer before the first shows all before to have been sent

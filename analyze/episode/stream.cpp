@@ -184,14 +184,18 @@ void Stream::weigh(const StreamFact& fact) {
     sent[i].late = late + (silence_before(i) > longest ? too_long : 0.0F);
 }
 
-void Stream::tell(StoryFacts facts) {
+void Stream::tell(std::int64_t bottom, std::int64_t acked, float home) {
   if (ids == Ids::order) {
     story = tell_in_order(sent, sent_to);
     return;
   }
+  StoryFacts facts;
   const auto told = [&](const Sent& each) { return note_of(each).before; };
   facts.before = static_cast<std::size_t>(std::find_if_not(sent.begin(), sent.end(), told) - sent.begin());
+  facts.bottom = bottom;
   facts.top = sent_to;
+  facts.acked = acked;
+  facts.home = home;
   this->story = episode::tell(sent, facts);
 }
 

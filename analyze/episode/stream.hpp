@@ -67,18 +67,11 @@ struct Stream {
     });
     return next;
   }
-  /// Whether one that looks the same came behind sent[i], and was taken for a copy.
-  [[nodiscard]] bool has_copy(std::size_t i) const {
-    const auto known = last_.find(sent[i].psn);
-    auto later = static_cast<std::size_t>(known->second);
-    while (later > i && story[later].move != Move::copy) later = static_cast<std::size_t>(sent[later].before);
-    return later > i;
-  }
-  /// Whether one of that PSN came late behind sent[after]. Of several gaps it may fill any.
-  [[nodiscard]] bool comes_late(std::int64_t psn, std::size_t after) const {
+  /// Whether one of that PSN came late into a gap of that pass, behind sent[after].
+  [[nodiscard]] bool comes_late(std::int64_t psn, std::size_t after, std::int32_t pass) const {
     bool late = false;
     back_through(psn, [&](std::size_t i) {
-      late = late || (i > after && story[i].move == Move::late);
+      late = late || (i > after && story[i].move == Move::late && story[i].pass == pass);
       return late || i <= after;
     });
     return late;
@@ -88,10 +81,10 @@ struct Stream {
   void put_in_order(const StreamFact& fact);
   /// How much each takes to be late, or shown twice.
   void weigh(const StreamFact& fact);
+  /// The likeliest story of it, by these weights. `bottom`, `acked`, `home`: of StoryFacts.
   /// Behind what answers show to have been sent before the first of them.
   std::int64_t sent_to = std::numeric_limits<std::int64_t>::min();
-  /// The likeliest story of it, by these weights. `facts`: without `before` and `top`.
-  void tell(StoryFacts facts);
+  void tell(std::int64_t bottom, std::int64_t acked, float home);
   /// What it shows of the path.
   void learn(StreamFact& fact, PathFact& path) const;
 

@@ -129,7 +129,7 @@ void Triggers::learn_reactions() {
 /// Longer than a sender pauses that has something to send: of those that are slow to answer timers may be
 /// shorter.
 std::int64_t Triggers::pause_ns() const noexcept {
-  return std::max(scene_.facts.usual_answer_ns / 8, quiet_ns);
+  return std::max(usual_answer_ns_ / 8, quiet_ns);
 }
 
 /// What is sent again in silence although nobody asked for it. Where IDs tell the order, the sender did go
@@ -196,11 +196,11 @@ void Triggers::measure_answers() {
     if (times != 1) continue;
     if (const std::int64_t time = since(asked, index); time > 0) took.push_back(time);
   }
-  scene_.facts.usual_answer_ns = scene_.facts.slow_answer_ns / 2;
+  usual_answer_ns_ = scene_.facts.slow_answer_ns / 2;
   if (took.empty()) return;
   const auto middle = took.begin() + static_cast<std::ptrdiff_t>(took.size() / 2);
   std::nth_element(took.begin(), middle, took.end());
-  scene_.facts.usual_answer_ns = *middle;
+  usual_answer_ns_ = *middle;
 }
 
 }  // namespace roce::analyze::episode

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <utility>
 
 #include "analyze/episode/scratch.hpp"
 #include "analyze/episode/thresholds.hpp"
@@ -15,10 +14,6 @@ namespace roce::analyze::episode {
 using dissect::Operation;
 
 namespace {
-
-/// A requester that goes back has a reason: the answers that it was told by, a timer, or one that was not
-/// captured.
-constexpr float without_reason = 32;
 
 /// How much it takes for so many in a row to be missing.
 float missing_bits(std::int64_t count) noexcept {
@@ -55,8 +50,8 @@ Triggers::Moment Triggers::moment_of(std::size_t i) const {
   const std::int64_t time_ns = scene_.note_at(now.at).time_ns;
   if (time_ns != capture::no_time && armed_ns_[at] != capture::no_time)
     now.stall_ns = std::clamp<std::int64_t>(time_ns - armed_ns_[at], 0, longest_ns);
-  const std::int64_t long_ns = scene_.facts.timer.witnesses > 1 ? scene_.facts.timer.typical_ns / 4 * 3
-                                                                : 8 * scene_.facts.usual_answer_ns;
+  const std::int64_t long_ns =
+      scene_.facts.timer.witnesses > 1 ? scene_.facts.timer.typical_ns / 4 * 3 : 8 * usual_answer_ns_;
   now.silent = now.silence_ns >= std::max(long_ns, shortest_timer_ns);
   // What was confirmed before the episode had been sent, though that is forgotten.
   now.sent_before = sent.previous >= 0 || (sent.psn < scene_.facts.acked && sent.psn >= scene_.facts.first) ||
@@ -164,9 +159,6 @@ void Triggers::offer_nak(const Moment& now, const Asked& asked, Trigger& best) c
   const std::int32_t told = scene_.answers.confirmed_at(sent.psn - 1);
   const bool outrun = told > asked.note && told < now.at && scene_.answers.acked_before(told + 1) == sent.psn;
   const bool long_since = now.acked > sent.psn;  // and still more
-  // Of a READ that is being answered: with what had not come by then.
-  const bool rest = now.read && scene_.answers.response_before(sent.psn - 1, now.at) > asked.note;
-  if (rest && !again) offer(Rule::sequence_nak, 2 + unusual);
   if (outrun && !(long_since && now.own_answer))
     offer(Rule::sequence_nak, (long_since ? 5.0F : 2.0F) + (again ? 5.0F + unusual : 0.0F) + unusual);
   // What was sent since tells, unless the reaction is due just now, or nobody has reacted yet.
@@ -253,28 +245,24 @@ Trigger Triggers::named_by(std::size_t i, std::int64_t from, std::int32_t began,
 
 void Triggers::offer_naks(const Moment& now, const Used& used, Trigger& best) const {
   // A NAK that comes twice makes a sender go back twice; so does an RNR NAK and the sequence NAK of what came
-  // behind it. Where none was captured before the first of them, one since may only be late: the story tells.
-  bool any = false;             // that asked for just this
-  bool first = true;            // and none was captured before it
-  std::ptrdiff_t answered = 0;  // so often it was sent since the first
-  std::ptrdiff_t twins = 0;
-  constexpr std::ptrdiff_t looked_back = 8;
+  // behind it. Of what was sent again before the episode, what was sent before that is forgotten.
+  std::size_t times_sent = 0;
+  constexpr std::size_t looked_back = 8;
+  for (std::int32_t k = now.sent.previous; k >= 0 && times_sent < looked_back; ++times_sent) {
+    const Sent& each = stream_.sent[static_cast<std::size_t>(k)];
+    const Note& note = stream_.note_of(each);
+    if (each.previous < 0 && note.before && note.cause != Cause::none) ++times_sent;
+    k = each.previous;
+  }
+  std::size_t twins = 0;
   constexpr std::int64_t behind = 1024, ahead = 4096;
   constexpr float used_up = 6;
   for (const Asked& asked : scene_.answers.asked_before(now.at)) {
     if (asked.psn > now.sent.psn + ahead || asked.psn < now.sent.psn - behind) continue;
-    if (asked.psn == now.sent.psn && !std::exchange(any, true)) {
-      std::int32_t k = now.sent.previous;
-      for (; k >= 0 && stream_.by_then[static_cast<std::size_t>(k)] > asked.note && answered < looked_back;
-           ++answered)
-        k = stream_.sent[static_cast<std::size_t>(k)].previous;
-      first = k < 0;
-      if (first) --answered;
-    }
     const bool sent_since = asked.psn == now.sent.psn && now.before > asked.note;
-    const bool twin = sent_since && ++twins > answered;
+    const bool twin = sent_since && ++twins >= times_sent;
     Trigger one;
-    twin&& first ? offer_nak(now, asked, one) : offer_asked(now, asked, twin, one);
+    offer_asked(now, asked, twin, one);
     if (used.contains(asked.note)) one.bits += used_up;
     if (one.bits < best.bits) best = one;
   }
@@ -318,7 +306,7 @@ void Triggers::offer_timer(const Moment& now, Trigger& best) const {
   } else {
     // Slow hosts answer no sooner than timers expire.
     if (now.sent_before && now.silence_ns >= pause_ns())
-      offer_from(3 + octaves(8 * scene_.facts.usual_answer_ns, now.silence_ns) * 1.5F);
+      offer_from(3 + octaves(8 * usual_answer_ns_, now.silence_ns) * 1.5F);
     const bool nobody_knows = !now.read && !scene_.facts.answers_captured;
     // The timer starts no sooner than a packet is sent.
     const bool no_timer = now.before >= 0 && !scene_.facts.capture.has_holes() &&
@@ -329,8 +317,7 @@ void Triggers::offer_timer(const Moment& now, Trigger& best) const {
     const bool went_back =
         stream_.ids == Ids::order && now.index > 0 && !no_timer && stream_.sent[now.index - 1].end > sent.psn;
     if (went_back && !nobody_knows) offer_from(5);
-    const float none = no_timer && !nobody_knows ? without_reason : 15.0F;
-    offer(nobody_knows ? Rule::not_captured : rule, oldest ? 9.0F : none);
+    offer(nobody_knows ? Rule::not_captured : rule, oldest ? 9.0F : 15.0F);
   }
 }
 
@@ -338,7 +325,6 @@ Trigger Triggers::of(std::size_t i, const Used& used) const {
   const Moment now = moment_of(i);
   Trigger best;
   offer_naks(now, used, best);
-  if (best.note < 0) best.bits = without_reason + 1;
   const auto offer = [&](Rule rule, float bits) {
     if (bits < best.bits) best = {rule, bits, -1};
   };

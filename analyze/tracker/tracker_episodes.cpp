@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <utility>
 
-#include "analyze/episode/thresholds.hpp"
 #include "analyze/tracker/tracker_impl.hpp"
 
 namespace roce::analyze {
@@ -71,7 +70,6 @@ void Tracker::Impl::open_episode(Track& track) {
                                false,
                                track.spaces[of]->sent_to(),
                                false,
-                               capture::no_time,
                                track.spaces[of]->awaited(),
                                track.spaces[of]->in_turn(),
                                track.spaces[of]->last_ids()};
@@ -134,12 +132,7 @@ bool Tracker::Impl::waits_for_explanation(std::uint32_t connection, unsigned sid
       std::all_of(open.side.begin(), open.side.end(),
                   [](const Episode::Side& one) { return one.missing.empty() && !one.asked; }) &&
       open.use == Episode::none;
-  const bool late_may_come = std::any_of(open.side.begin(), open.side.end(), [&](const Episode::Side& one) {
-    constexpr auto soon = static_cast<std::uint64_t>(episode::shortest_timer_ns);
-    return one.gap_ns != capture::no_time && record.time_ns >= one.gap_ns &&
-           static_cast<std::uint64_t>(record.time_ns) - static_cast<std::uint64_t>(one.gap_ns) < soon;
-  });
-  const bool calm = settled && open.calm >= (complete ? calm_packets : patient_packets) && !late_may_come;
+  const bool calm = settled && open.calm >= (complete ? calm_packets : patient_packets);
   if (calm || open.held.size() >= Episode::limit) explain_episode(connection);
   while (held >= held_of_all && !open_episodes.empty()) explain_oldest();
   return true;
@@ -154,8 +147,7 @@ void Tracker::Impl::note_in_episode(Track& track, unsigned side, const PacketRec
   Episode::Side& own = open.side[requester];
   const episode::Note note = space.note_of(record, number, info, track.result.pmtu);
   if (!own.known)
-    own = {note.psn, note.psn, note.psn,         note.psn, true,  {}, false,
-           note.psn, false,    capture::no_time, {},       false, {}};
+    own = {note.psn, note.psn, note.psn, note.psn, true, {}, false, note.psn, false, {}, false, {}};
   own.in_turn = own.in_turn && own.is_next(note) && !space.far_off(record);
   own.last_id[note.request ? 1 : 0] = note.ip_id;
   bool calm = true;
@@ -163,7 +155,6 @@ void Tracker::Impl::note_in_episode(Track& track, unsigned side, const PacketRec
     calm = false;  // another sequence, or it strayed here
   } else if (info.request) {
     calm = note.psn == own.top;
-    if (note.psn > own.top) own.gap_ns = note.time_ns;
     // What goes on in a pass that was under way is no reaction to a NAK.
     if (note.psn < own.next) {
       if (own.asked) own.forgets(note.psn);

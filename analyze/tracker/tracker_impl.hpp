@@ -149,10 +149,9 @@ struct Episode {
     bool known = false;         ///< a request was captured
     /// Responses that are missing, until they come or long nothing happens.
     std::vector<std::pair<std::int64_t, std::int64_t>> missing;
-    bool inside = false;                     ///< the last response was not the end of its READ
-    std::int64_t next = 0;                   ///< behind the last request
-    bool asked = false;                      ///< a NAK or RNR NAK came, and nobody went back since
-    std::int64_t gap_ns = capture::no_time;  ///< when requests were passed over last, that may come late
+    bool inside = false;    ///< the last response was not the end of its READ
+    std::int64_t next = 0;  ///< behind the last request
+    bool asked = false;     ///< a NAK or RNR NAK came, and nobody went back since
     /// What was asked for in the episode, each time that it was, and has not been answered: a responder
     /// answers in order.
     std::vector<std::pair<std::int64_t, std::int64_t>> awaited;

@@ -68,7 +68,7 @@ class TrackerDoubted : public ::testing::Test {
 TEST_F(TrackerDoubted, OneAcknowledgementForAllTheSecondTime) {
   requests(write_only);
   answers(acknowledge);
-  wire.now_ns += 600'000;
+  wire.now_ns += 60'000;
   requests(write_only);
   answer(acknowledge, count - 1, count);
   goes_on(write_only, acknowledge);
