@@ -101,6 +101,30 @@ bool at_once(const Trouble& a, const Trouble& b) noexcept {
   return !a.first_ns || !b.first_ns || (*a.first_ns <= *b.last_ns && *b.first_ns <= *a.last_ns);
 }
 
+/// Losses that incidents tell and no connection counts at that place are counted at another: between two
+/// capture points.
+void join_uncounted(Troubles& all) {
+  for (auto each = all.begin(); each != all.end();) {
+    Trouble& trouble = each->second;
+    if (!counts_packets(trouble.cause) || trouble.at_least != 0) {
+      ++each;
+      continue;
+    }
+    const auto counted = std::find_if(all.begin(), all.end(), [&](const auto& other) {
+      return other.first.cause == trouble.cause && other.first.way == each->first.way &&
+             other.second.at_least != 0;
+    });
+    if (counted != all.end()) {
+      counted->second.absorb(std::move(trouble), false);
+      each = all.erase(each);
+      continue;
+    }
+    for (const Incident* incident : trouble.incidents) trouble.at_least += incident->lost_at_least();
+    trouble.at_least = std::max<std::uint64_t>(trouble.at_least, trouble.incidents.size());
+    ++each;
+  }
+}
+
 /// The trouble of that cause between the two hosts of the symptom; of several the one with most of it.
 Trouble* cause_of(Troubles& all, const Explains& row, const Route& way, const Trouble& symptom) {
   Trouble* best = nullptr;
@@ -190,6 +214,7 @@ void join_pairs(Members members, Members& troubles) {
 std::vector<Trouble> find_troubles(const Snapshot& snapshot) {
   Troubles all = collect_signs(snapshot);
   join_places(all);
+  join_uncounted(all);
   join_symptoms(all);
   struct Kind {
     RootCause cause{};

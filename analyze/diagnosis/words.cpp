@@ -276,18 +276,27 @@ std::string symptoms_words(const Trouble& t) {
 constexpr std::string_view drops_of =
     "rdma statistic show; ethtool -S DEV | grep -iE 'drop|discard|out_of_buffer|crc'";
 
+/// "10.0.0.1 itself", "3 hosts themselves".
+bool many(const std::string& who) {
+  return who.find("hosts") != std::string::npos;
+}
+std::string oneself(const std::string& who) {
+  return who + (many(who) ? " themselves" : " itself");
+}
+
 void leave_open(const Trouble& t, const Said& w, Diagnosis& d) {
   const auto open = [&](std::string text) { d.alternatives.push_back(std::move(text)); };
   switch (t.cause) {
     case RootCause::loss:
       if (t.seen == Whereabouts::downstream) {
-        open(fmt::format("dropped by {} itself rather than on the way to it", w.to));
+        open(fmt::format("dropped by {} rather than on the way to {}", oneself(w.to),
+                         many(w.to) ? "them" : "it"));
         open("damaged on the way: a wrong ICRC is dropped, too");
         d.would_decide =
             fmt::format("a capture at {}, or its counters ({}), against the drops of the switches on the way",
                         w.to, drops_of);
       } else if (t.seen == Whereabouts::upstream) {
-        open(fmt::format("dropped by {} itself before it was on the wire", w.from));
+        open(fmt::format("dropped by {} before it was on the wire", oneself(w.from)));
         d.would_decide = fmt::format(
             "a capture at {}, compared with this one (roceanalyze compare), or the drops of the "
             "switches on the way to here",
