@@ -31,7 +31,8 @@ constexpr Explains table_of_explanations[] = {
     {timer_too_short, corruption, Towards::either, 0.5},
     {answers_lost, corruption, Towards::same},
     {answers_lost, loss, Towards::same},
-    {loss, corruption, Towards::same, 0.1},
+    // What is damaged in its addresses, or whose frame check a switch looks at, is not seen as damaged.
+    {loss, corruption, Towards::same, 1},
     {loss_or_reordering, corruption, Towards::same, 0.1},
     {loss_or_reordering, loss, Towards::same},
     {loss_or_reordering, reordering, Towards::same},

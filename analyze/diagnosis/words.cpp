@@ -264,6 +264,7 @@ std::string symptoms_words(const Trouble& t) {
   const auto add = [&](RootCause cause, std::string_view words) {
     if (t.symptoms.has(cause)) text += (text.empty() ? "" : ", ") + std::string(words);
   };
+  add(RootCause::loss, "packets that are missing");
   add(RootCause::request_or_answer_lost, "timeouts");
   add(RootCause::no_answer, "queue pairs that gave up");
   add(RootCause::timer_too_short, "late answers");
