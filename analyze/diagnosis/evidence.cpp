@@ -99,11 +99,6 @@ Draft draft_of(const Finding& finding, std::size_t index, const FindingRole& rol
   return draft;
 }
 
-/// Causes whose finding knows more than the sentence says: which request, which address, who is silent since
-/// when.
-constexpr Causes told_by_findings{RootCause::request_refused, RootCause::no_answer,
-                                  RootCause::receiver_not_ready};
-
 void take_evidence(Draft& draft, const Finding& finding, std::size_t index) {
   Diagnosis& d = draft.diagnosis;
   if (d.findings.empty() && told_by_findings.has(draft.cause))

@@ -78,6 +78,11 @@ class Causes {
   std::uint32_t bits_ = 0;
 };
 
+/// Causes whose finding knows more than the sentence says: which request, which address, who is silent since
+/// when. Its explanation is the first of the facts.
+inline constexpr Causes told_by_findings{RootCause::request_refused, RootCause::no_answer,
+                                         RootCause::receiver_not_ready};
+
 /// A symptom is part of the trouble that explains it, if both are of the same two hosts.
 struct Explains {
   enum class Towards : std::uint8_t { same, back, either };

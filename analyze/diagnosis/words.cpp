@@ -135,7 +135,8 @@ std::string sentence_of(const Snapshot& snapshot, const Trouble& t, const HitSha
                          verb(t.at_least, "is", "are"), w.place, w.repeats, ended_words(t));
     case RootCause::reordering:
       return fmt::format(
-          "{}: packets overtake each other{}, and {} takes late ones for lost, {}{}", w.way, w.place, w.to,
+          "{}: packets overtake each other{}, and {} {} late ones for lost, {}{}", w.way, w.place, w.to,
+          w.to.find("hosts") == std::string::npos ? "takes" : "take",
           t.at_most == 0 ? times(t) : fmt::format("{} to {} times", t.at_least, t.at_least + t.at_most),
           w.repeats);
     case RootCause::loss_or_reordering:
@@ -245,7 +246,8 @@ std::string cost_words(const Cost& cost) {
   return text.empty() ? text : text + ".";
 }
 
-std::string incidents_words(const Diagnosis& d) {
+std::string incidents_words(const Trouble& trouble, const Diagnosis& d) {
+  if (told_by_findings.has(trouble.cause)) return {};
   if (d.incident_count == 0 || (d.incident_count == 1 && d.cost.recovery_longest_ns <= 0)) return {};
   std::string text = plural(d.incident_count, "incident", "incidents");
   if (d.connection_count > 1) text += fmt::format(" on {} connections", d.connection_count);
@@ -394,8 +396,9 @@ void put_in_words(const Snapshot& snapshot, const Trouble& trouble, const HitSha
   diagnosis.sentence = sentence_of(snapshot, trouble, share, w);
   const LossPattern pattern = pattern_of(snapshot, trouble);
   diagnosis.pattern = pattern.pattern;
-  for (std::string fact : {pattern_words(pattern), incast_words(snapshot, trouble, pattern),
-                           incidents_words(diagnosis), cost_words(diagnosis.cost), symptoms_words(trouble)}) {
+  for (std::string fact :
+       {pattern_words(pattern), incast_words(snapshot, trouble, pattern), incidents_words(trouble, diagnosis),
+        cost_words(diagnosis.cost), symptoms_words(trouble)}) {
     if (!fact.empty()) diagnosis.facts.push_back(std::move(fact));
   }
   if (pattern.pattern == Pattern::bursts && snapshot.congestion.ect_packets == 0)
