@@ -100,7 +100,14 @@ void PsnSpace::seen_after_all(std::int64_t psn, TrackerShared& shared) {
 }
 
 Coverage PsnSpace::coverage() const noexcept {
-  Coverage all = coverage_;
+  Coverage all;
+  all.span = coverage_.span;
+  all.refilled = coverage_.refilled;
+  all.repeats = coverage_.repeats;
+  all.breaks = coverage_.breaks;
+  all.breaks_at_start = coverage_.breaks_at_start;
+  all.copies = coverage_.copies;
+  all.copies_elsewhere = coverage_.copies_elsewhere;
   all.firsts = req_.firsts + resp_.firsts;
   all.responses = resp_.firsts;
   all.spaces = all.firsts != 0 ? 1 : 0;

@@ -326,7 +326,15 @@ class alignas(64) PsnSpace {
   std::uint16_t pmtu_at_least_ = every_pmtu;  ///< one packet was that large
   std::uint16_t pmtu_guess_ = 0;   ///< what the last READ that ended where the next request began suggests
   std::uint16_t pmtu_taught_ = 0;  ///< what two of them made the connection's
-  Coverage coverage_;
+  struct {  ///< parts of Coverage; each of many connections has one
+    std::uint64_t span = 0;
+    std::uint32_t refilled = 0;
+    std::uint32_t repeats = 0;
+    std::uint32_t breaks = 0;
+    std::uint32_t breaks_at_start = 0;
+    std::uint32_t copies = 0;
+    std::uint32_t copies_elsewhere = 0;
+  } coverage_;
   PsnGap last_gap_;
   PsnGaps unseen_;
   struct {
