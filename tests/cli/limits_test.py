@@ -147,7 +147,7 @@ class Reading(unittest.TestCase):
             self.assertEqual(report["capture"]["files"][0]["packets"], 100)
             self.assertEqual((report["complete"], report["interrupted"]), (False, True))
         text = run("report", "-c", "100", self.bomb).stdout.decode().splitlines()[0]
-        self.assertIn("INCOMPLETE: reading was ended by -c (--max-packets) after 100 packets; ", text)
+        self.assertIn("INCOMPLETE  reading was ended by -c (--max-packets) after 100 packets; ", text)
 
     def test_packets_prints_what_was_asked_for(self):
         done = run("packets", "--max-packets", "3", self.bomb)
