@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "analyze/base/units.hpp"
-
 #include "analyze/findings/shared/retry_chains.hpp"
 #include "analyze/results/unpaired_connections.hpp"
 
@@ -71,12 +70,21 @@ class Collector {
   void note(const Incident& incident);
   void count_pauses(const PausePort& port);
   void silence(const Incident& incident, const Connection& connection, Trouble& trouble);
+  [[nodiscard]] std::uint64_t usual_ns(const Requester& requester);
 
   const Snapshot& snapshot_;
   UnpairedConnections unpaired_;
   Troubles all_;
+  std::map<const Requester*, std::uint64_t>
+      usual_ns_;  ///< usual_answer_ns() of those that incidents asked for
   std::set<std::pair<std::uint32_t, unsigned>> ended_;  ///< requesters whose end some incident tells
 };
+
+std::uint64_t Collector::usual_ns(const Requester& requester) {
+  const auto [known, first] = usual_ns_.try_emplace(&requester);
+  if (first) known->second = usual_answer_ns(requester);
+  return known->second;
+}
 
 Trouble& Collector::at(RootCause cause, Whereabouts seen, const Connection& connection, unsigned sender) {
   const Route way{connection.ends[sender].address, connection.ends[1 - sender].address};
@@ -193,10 +201,10 @@ void Collector::count_pauses(const PausePort& port) {
 }
 
 /// Whether the answer came about as late as the timer runs, so that the timer is what is wrong.
-bool slow(const Incident& incident, const Requester& requester) {
+bool slow(const Incident& incident, std::uint64_t usual_ns) {
   if (incident.learned_after_ns <= 0 || incident.confirmed_ago_ns == Incident::unknown_ns) return false;
   // Answers that are far quicker as a rule are not late by themselves: something held them up, or was lost.
-  if (4 * usual_answer_ns(requester) < static_cast<std::uint64_t>(incident.learned_after_ns)) return false;
+  if (4 * usual_ns < static_cast<std::uint64_t>(incident.learned_after_ns)) return false;
   return 2 * incident.confirmed_ago_ns <= incident.learned_after_ns;
 }
 
@@ -204,7 +212,7 @@ void Collector::silence(const Incident& incident, const Connection& connection, 
   ++trouble.at_least;
   if (incident.learned_after_ns <= 0) return;
   trouble.waits_ns.push_back(static_cast<std::uint64_t>(incident.learned_after_ns));
-  trouble.answer_ns = std::max(trouble.answer_ns, usual_answer_ns(connection.requester[incident.side]));
+  trouble.answer_ns = std::max(trouble.answer_ns, usual_ns(connection.requester[incident.side]));
 }
 
 void Collector::note(const Incident& incident) {
@@ -242,7 +250,7 @@ void Collector::note(const Incident& incident) {
       silence(incident, *connection, *trouble);
       break;
     case IncidentKind::needless_repeat:
-      if (by_timer && slow(incident, requester)) {
+      if (by_timer && slow(incident, usual_ns(requester))) {
         trouble = &at(RootCause::timer_too_short, Whereabouts::responder, *connection, side);
       } else {
         trouble = &at(RootCause::answers_lost, Whereabouts::downstream, *connection, other);

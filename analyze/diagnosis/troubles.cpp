@@ -31,8 +31,6 @@ void Trouble::absorb(Trouble&& other, bool same) {
   failed += other.failed;
   sides.merge(other.sides);
   incidents.insert(incidents.end(), other.incidents.begin(), other.incidents.end());
-  std::sort(incidents.begin(), incidents.end(),
-            [](const Incident* a, const Incident* b) { return a->id < b->id; });
   waits_ns.insert(waits_ns.end(), other.waits_ns.begin(), other.waits_ns.end());
   answer_ns = std::max(answer_ns, other.answer_ns);
   if (other.first_ns) first_ns = std::min(first_ns.value_or(*other.first_ns), *other.first_ns);
@@ -230,6 +228,10 @@ std::vector<Trouble> find_troubles(const Snapshot& snapshot) {
   }
   Members troubles;
   for (auto& [key, members] : groups) join_pairs(std::move(members), troubles);
+  for (Trouble& each : troubles) {  // once, for there may be many that absorb many
+    std::sort(each.incidents.begin(), each.incidents.end(),
+              [](const Incident* a, const Incident* b) { return a->id < b->id; });
+  }
   return troubles;
 }
 
