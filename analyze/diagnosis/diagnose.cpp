@@ -48,7 +48,7 @@ Consequence consequence_of(const Trouble& trouble, const HitShare& share) {
   constexpr double lost = 1e-4;
   constexpr double repeated = 1e-3;
   constexpr double stalled = 0.01;
-  if (counts_packets(trouble.cause) &&
+  if (counted_in_packets.has(trouble.cause) &&
       static_cast<double>(trouble.at_least) >= lost * static_cast<double>(share.sent))
     return Consequence::degraded;
   if (share.of_repeats() >= repeated) return Consequence::degraded;
@@ -67,7 +67,7 @@ void place(const Trouble& trouble, Diagnosis& d) {
   d.from = one(&Route::first);
   d.to = one(&Route::second);
   d.seen = trouble.seen;
-  if (trouble.cause == RootCause::pause) {
+  if (of_one_receiver.has(trouble.cause)) {
     d.level = Level::host;
     d.host = d.to;
   } else if (d.from && d.to) {

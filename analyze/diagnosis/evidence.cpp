@@ -19,7 +19,7 @@ int fitness(const Draft& draft, const Finding& finding, const FindingRole& role)
   if (!shares) return 0;
   if (!finding.from || !finding.to) return 1;
   // What answers do is told by the requests that are sent again for them.
-  const bool back = draft.cause == RootCause::answers_lost && !role.one_way;
+  const bool back = repeated_by_receiver.has(draft.cause) && !role.one_way;
   const Route way = back ? Route{*finding.to, *finding.from} : Route{*finding.from, *finding.to};
   if (draft.ways.contains(way)) return 2;
   return role.one_way ? 0 : 1;

@@ -169,7 +169,7 @@ void look_for_share(const Snapshot& snapshot, const Trouble& trouble, LossPatter
 
 LossPattern pattern_of(const Snapshot& snapshot, const Trouble& trouble) {
   LossPattern found;
-  if (!counts_packets(trouble.cause)) return found;
+  if (!counted_in_packets.has(trouble.cause)) return found;
   std::int64_t time_ns = 0;
   for (const auto& [id, side] : trouble.sides) {
     const Connection* const connection = find_connection(snapshot, id);

@@ -78,6 +78,16 @@ class Causes {
   std::uint32_t bits_ = 0;
 };
 
+// What sets causes apart; all that follows from it asks these.
+/// Their counts are packets; those of others, occasions.
+inline constexpr Causes counted_in_packets{RootCause::loss, RootCause::corruption};
+/// Receivers that take late packets for lost ones, and timers, make no difference between places of one way.
+inline constexpr Causes of_one_place{RootCause::reordering, RootCause::timer_too_short,
+                                     RootCause::loss_or_reordering};
+/// One host's own, however many send to it, and only at its time.
+inline constexpr Causes of_one_receiver{RootCause::pause};
+/// It hits answers, for which the receiver's requests are sent again.
+inline constexpr Causes repeated_by_receiver{RootCause::answers_lost};
 /// Causes whose finding knows more than the sentence says: which request, which address, who is silent since
 /// when. Its explanation is the first of the facts.
 inline constexpr Causes told_by_findings{RootCause::request_refused, RootCause::no_answer,

@@ -294,7 +294,7 @@ void Collector::note(const Incident& incident) {
   if (trouble == nullptr) return;
   trouble->incidents.push_back(&incident);
   trouble->packets.insert(incident.first_frame);
-  if (counts_packets(trouble->cause) && incident.lost_at_most > incident.lost_at_least())
+  if (counted_in_packets.has(trouble->cause) && incident.lost_at_most > incident.lost_at_least())
     trouble->at_most += incident.lost_at_most - incident.lost_at_least();
   if (incident.start_ns != capture::no_time) {
     trouble->first_ns = std::min(trouble->first_ns.value_or(incident.start_ns), incident.start_ns);

@@ -16,18 +16,14 @@ const Connection* find_connection(const Snapshot& snapshot, std::uint32_t id) no
   return found == snapshot.connections.end() || found->id != id ? nullptr : &*found;
 }
 
-bool counts_packets(RootCause cause) noexcept {
-  return cause == RootCause::loss || cause == RootCause::corruption;
-}
-
 void Trouble::absorb(Trouble&& other, bool same) {
   if (same) {
-    at_least = cause == RootCause::pause ? std::max(at_least, other.at_least) : at_least + other.at_least;
+    at_least = of_one_receiver.has(cause) ? std::max(at_least, other.at_least) : at_least + other.at_least;
     ways.merge(other.ways);
   } else if (other.cause == RootCause::loss_or_reordering && cause == RootCause::reordering) {
     at_most += other.at_least;
   }
-  if (counts_packets(cause)) at_most += other.at_most;
+  if (counted_in_packets.has(cause)) at_most += other.at_most;
   failed += other.failed;
   sides.merge(other.sides);
   incidents.insert(incidents.end(), other.incidents.begin(), other.incidents.end());
@@ -67,10 +63,6 @@ bool fits(const Explains& row, const Route& symptom, const Route& cause) noexcep
   return cause == symptom || cause == back;
 }
 
-/// Receivers that take late packets for lost ones, and timers, make no difference between places of one way.
-constexpr Causes of_one_place{RootCause::reordering, RootCause::timer_too_short,
-                              RootCause::loss_or_reordering};
-
 void join_places(Troubles& all) {
   for (auto each = all.begin(); each != all.end();) {
     const auto next = std::next(each);
@@ -104,7 +96,7 @@ bool at_once(const Trouble& a, const Trouble& b) noexcept {
 void join_uncounted(Troubles& all) {
   for (auto each = all.begin(); each != all.end();) {
     Trouble& trouble = each->second;
-    if (!counts_packets(trouble.cause) || trouble.at_least != 0) {
+    if (!counted_in_packets.has(trouble.cause) || trouble.at_least != 0) {
       ++each;
       continue;
     }
@@ -130,7 +122,7 @@ Trouble* cause_of(Troubles& all, const Explains& row, const Route& way, const Tr
     if (!fits(row, way, each)) continue;
     for (auto at = all.lower_bound({row.cause, each, Whereabouts{}});
          at != all.end() && at->first.cause == row.cause && at->first.way == each; ++at) {
-      if (&at->second == &symptom || (row.cause == RootCause::pause && !at_once(at->second, symptom)))
+      if (&at->second == &symptom || (of_one_receiver.has(row.cause) && !at_once(at->second, symptom)))
         continue;
       if (row.share != 0 &&
           static_cast<double>(symptom.weight()) > row.share * static_cast<double>(at->second.weight()) + 1)
@@ -180,7 +172,7 @@ Trouble joined(Members::iterator from, Members::iterator to) {
 /// has in common, and the rest. What everybody shows is nobody's own.
 void join_pairs(Members members, Members& troubles) {
   // A host that pauses does so to all, however many of them send.
-  const std::size_t enough = members.front().cause == RootCause::pause ? 1 : few_pairs;
+  const std::size_t enough = of_one_receiver.has(members.front().cause) ? 1 : few_pairs;
   const auto keep = [&](Members::iterator from, Members::iterator to) {
     if (std::distance(from, to) >= static_cast<std::ptrdiff_t>(enough))
       return troubles.push_back(joined(from, to));
@@ -223,7 +215,7 @@ std::vector<Trouble> find_troubles(const Snapshot& snapshot) {
   std::map<Kind, Members> groups;
   for (auto& [key, trouble] : all) {
     const Kind kind{key.cause, trouble.seen,
-                    key.cause == RootCause::pause ? key.way.second : dissect::IpAddress{}};
+                    of_one_receiver.has(key.cause) ? key.way.second : dissect::IpAddress{}};
     groups[kind].push_back(std::move(trouble));
   }
   Members troubles;

@@ -46,9 +46,6 @@ struct Trouble {
   void absorb(Trouble&& other, bool same);
 };
 
-/// Whether the counts of a cause are packets; else they are occasions.
-[[nodiscard]] bool counts_packets(RootCause cause) noexcept;
-
 /// All troubles that incidents and events of connections show: symptoms are part of their causes, and what
 /// many pairs of hosts share is one.
 [[nodiscard]] std::vector<Trouble> find_troubles(const Snapshot& snapshot);

@@ -47,11 +47,6 @@ std::string place_words(Whereabouts seen) {
   return "";
 }
 
-/// The side of a connection that had to send again for a trouble of that sender.
-bool peer_repeats(RootCause cause) noexcept {
-  return cause == RootCause::answers_lost;
-}
-
 Said words_of(const Trouble& trouble, const HitShare& share) {
   Said w;
   w.from = end_words(trouble, &Route::first);
@@ -63,7 +58,7 @@ Said words_of(const Trouble& trouble, const HitShare& share) {
   w.place = place_words(trouble.seen);
   constexpr double notable = 0.01;
   if (share.of_repeats() >= notable) {
-    const std::string& who = peer_repeats(trouble.cause) ? w.to : w.from;
+    const std::string& who = repeated_by_receiver.has(trouble.cause) ? w.to : w.from;
     w.repeats = fmt::format("; {} of what {} {} are repeats", percent_text(share.repeated, share.repeatable),
                             trouble.ways.size() > 1 && !one_end ? "they" : who,
                             who.find("hosts") != std::string::npos || !one_end ? "send" : "sends");
@@ -368,7 +363,7 @@ HitShare hit_share(const Snapshot& snapshot, const Trouble& trouble) {
       const Events& sent = connection.sent[side];
       share.sent += connection.packets[side] + connection.left_out[side] +
                     sent.count(Event::lost_before_capture) + sent.count(Event::lost_by_capture);
-      const unsigned again = peer_repeats(trouble.cause) ? 1 - side : side;
+      const unsigned again = repeated_by_receiver.has(trouble.cause) ? 1 - side : side;
       share.repeatable += connection.packets[again] + connection.left_out[again];
       share.repeated += repeats_of(connection.sent[again]);
     }
