@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analyze/connection/connection.hpp"
+#include "analyze/connection/find_connection.hpp"
 #include "analyze/flow/flow.hpp"
 #include "dissect/enum_names.hpp"
 
@@ -35,10 +36,8 @@ std::int64_t last_cnp_of(const Flow& flow, const std::vector<Connection>& connec
   if (flow.opcodes.of(dissect::opcode_cnp) == flow.packets)
     return flow.any_time ? flow.last_time_ns : capture::no_time;
   if (!flow.connection) return capture::no_time;
-  const auto at =
-      std::lower_bound(connections.begin(), connections.end(), *flow.connection,
-                       [](const Connection& each, std::uint32_t wanted) { return each.id < wanted; });
-  if (at == connections.end() || at->id != *flow.connection) return capture::no_time;
+  const Connection* const at = find_connection(connections, *flow.connection);
+  if (at == nullptr) return capture::no_time;
   const EventLog* log = at->sent[at->flow[1] == flow.id ? 1 : 0].find(Event::cnp);
   return log != nullptr ? log->last_time_ns : capture::no_time;
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analyze/base/units.hpp"
+#include "analyze/connection/find_connection.hpp"
 #include "analyze/findings/shared/common.hpp"
 
 namespace roce::analyze::diagnosis {
@@ -172,7 +173,7 @@ LossPattern pattern_of(const Snapshot& snapshot, const Trouble& trouble) {
   if (!counted_in_packets.has(trouble.cause)) return found;
   std::int64_t time_ns = 0;
   for (const auto& [id, side] : trouble.sides) {
-    const Connection* const connection = find_connection(snapshot, id);
+    const Connection* const connection = find_connection(snapshot.connections, id);
     if (connection != nullptr && connection->first_time_ns != capture::no_time)
       time_ns = std::max(time_ns, span_ns(connection->first_time_ns, connection->last_time_ns));
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "analyze/base/units.hpp"
+#include "analyze/connection/find_connection.hpp"
 #include "analyze/findings/shared/retry_chains.hpp"
 #include "analyze/results/unpaired_connections.hpp"
 
@@ -216,7 +217,7 @@ void Collector::silence(const Incident& incident, const Connection& connection, 
 }
 
 void Collector::note(const Incident& incident) {
-  const Connection* const connection = find_connection(snapshot_, incident.connection);
+  const Connection* const connection = find_connection(snapshot_.connections, incident.connection);
   if (connection == nullptr || !snapshot_.completeness.bears(needs_of(incident.what), *connection)) return;
   const unsigned side = incident.side;
   const unsigned other = 1 - side;

@@ -9,13 +9,6 @@
 
 namespace roce::analyze::diagnosis {
 
-const Connection* find_connection(const Snapshot& snapshot, std::uint32_t id) noexcept {
-  const auto found =
-      std::lower_bound(snapshot.connections.begin(), snapshot.connections.end(), id,
-                       [](const Connection& each, std::uint32_t wanted) { return each.id < wanted; });
-  return found == snapshot.connections.end() || found->id != id ? nullptr : &*found;
-}
-
 void Trouble::absorb(Trouble&& other, bool same) {
   if (same) {
     at_least = of_one_receiver.has(cause) ? std::max(at_least, other.at_least) : at_least + other.at_least;

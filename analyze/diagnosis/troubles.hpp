@@ -50,7 +50,4 @@ struct Trouble {
 /// many pairs of hosts share is one.
 [[nodiscard]] std::vector<Trouble> find_troubles(const Snapshot& snapshot);
 
-/// The connection of that id, or null.
-[[nodiscard]] const Connection* find_connection(const Snapshot& snapshot, std::uint32_t id) noexcept;
-
 }  // namespace roce::analyze::diagnosis

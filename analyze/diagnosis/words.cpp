@@ -9,6 +9,7 @@
 
 #include "analyze/base/address_text.hpp"
 #include "analyze/base/units.hpp"
+#include "analyze/connection/find_connection.hpp"
 #include "analyze/findings/shared/texts.hpp"
 #include "dissect/aeth.hpp"
 
@@ -77,7 +78,7 @@ std::string how_many(const Trouble& trouble, const HitShare& share) {
 std::string refused_words(const Snapshot& snapshot, const Trouble& trouble) {
   std::set<std::string> names;
   for (const auto& [id, side] : trouble.sides) {
-    const Connection* connection = find_connection(snapshot, id);
+    const Connection* connection = find_connection(snapshot.connections, id);
     if (connection == nullptr) continue;
     for (const RefusedRequest& refused : connection->requester[side].trouble->refused)
       names.insert(std::string(dissect::syndrome_text(refused.syndrome)));
@@ -372,7 +373,7 @@ HitShare hit_share(const Snapshot& snapshot, const Trouble& trouble) {
   for (const Incident* each : trouble.incidents) stalled[each->connection] += each->stalled_ns;
   for (const auto& [id, ns] : stalled) {
     share.stalled_ns = std::max(share.stalled_ns, ns);
-    const Connection* connection = find_connection(snapshot, id);
+    const Connection* connection = find_connection(snapshot.connections, id);
     if (connection == nullptr || connection->first_time_ns == capture::no_time) continue;
     share.time_ns = std::max(share.time_ns, span_ns(connection->first_time_ns, connection->last_time_ns));
   }
@@ -385,7 +386,7 @@ void put_in_words(const Snapshot& snapshot, const Trouble& trouble, const HitSha
   diagnosis.subject = w.way;
   if (trouble.sides.size() == 1) {
     const auto& [id, side] = *trouble.sides.begin();
-    if (const Connection* connection = find_connection(snapshot, id); connection != nullptr)
+    if (const Connection* connection = find_connection(snapshot.connections, id); connection != nullptr)
       diagnosis.subject = ends_text(*connection, side);
   }
   diagnosis.sentence = sentence_of(snapshot, trouble, share, w);

@@ -7,6 +7,7 @@
 
 #include "analyze/base/address_text.hpp"
 #include "analyze/base/units.hpp"
+#include "analyze/connection/find_connection.hpp"
 #include "analyze/episode/rules.hpp"
 
 namespace roce::analyze {
@@ -240,11 +241,8 @@ std::vector<IncidentRow> incident_rows(const Snapshot& snapshot, std::optional<s
   rows.reserve(connection ? 0 : snapshot.incidents.size());
   for (const Incident& incident : snapshot.incidents) {
     if (connection && incident.connection != *connection) continue;
-    const auto of =
-        std::lower_bound(snapshot.connections.begin(), snapshot.connections.end(), incident.connection,
-                         [](const Connection& each, std::uint32_t wanted) { return each.id < wanted; });
-    const bool listed = of != snapshot.connections.end() && of->id == incident.connection;
-    rows.push_back({&incident, listed ? &*of : nullptr, snapshot.first_read_ns.value_or(0)});
+    rows.push_back({&incident, find_connection(snapshot.connections, incident.connection),
+                    snapshot.first_read_ns.value_or(0)});
   }
   return rows;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyze/results/snapshot.hpp"
+#include "analyze/connection/find_connection.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -34,9 +35,8 @@ bool Snapshot::complete() const noexcept {
 }
 
 std::optional<std::uint64_t> Snapshot::flow_of(std::uint64_t connection, unsigned side) const noexcept {
-  const auto found = std::lower_bound(connections.begin(), connections.end(), connection,
-                                      [](const Connection& each, std::uint64_t id) { return each.id < id; });
-  return found == connections.end() || found->id != connection ? std::nullopt : found->flow[side];
+  const Connection* const found = find_connection(connections, connection);
+  return found == nullptr ? std::nullopt : found->flow[side];
 }
 
 namespace {

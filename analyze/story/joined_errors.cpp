@@ -7,6 +7,7 @@
 
 #include "analyze/base/address_text.hpp"
 #include "analyze/base/units.hpp"
+#include "analyze/connection/find_connection.hpp"
 #include "analyze/errors/completion_status.hpp"
 #include "analyze/findings/shared/texts.hpp"
 #include "analyze/story/story_parts.hpp"
@@ -109,7 +110,7 @@ std::string when_text(const Connection& connection, const LoggedError& error) {
 }
 
 std::string match_text(const Snapshot& snapshot, const LoggedError& error, const ErrorMatch& match) {
-  const Connection& connection = *listed_connection(snapshot, match.connection);
+  const Connection& connection = *find_connection(snapshot.connections, match.connection);
   const std::string of = endpoint_text(connection.ends[match.side]);
   return fmt::format("{} reports for {}: {}{}; on the wire: {}", log_program_words(error.program), of,
                      error_text(error), when_text(connection, error), match.evidence.text);
@@ -141,10 +142,10 @@ JoinedError join(const Snapshot& snapshot, const LoggedError& error) {
   Candidates candidates =
       error.names_somebody() ? candidates_of(snapshot, error, by_number) : failed_so(snapshot, error);
   for (ErrorMatch& match : candidates)
-    match.evidence =
-        wire_evidence_of(snapshot, *listed_connection(snapshot, match.connection), match.side, error);
+    match.evidence = wire_evidence_of(snapshot, *find_connection(snapshot.connections, match.connection),
+                                      match.side, error);
   keep_those(candidates, [&](const ErrorMatch& match) {
-    return had_begun(*listed_connection(snapshot, match.connection), error);
+    return had_begun(*find_connection(snapshot.connections, match.connection), error);
   });
   keep_those(candidates, [](const ErrorMatch& match) { return match.evidence.shown; });
   joined.candidates = candidates.size();

@@ -98,13 +98,6 @@ bool is_at(const SoughtQueuePair& sought, const dissect::IpAddress& address) {
 
 }  // namespace
 
-const Connection* listed_connection(const Snapshot& snapshot, std::uint32_t id) noexcept {
-  const auto of =
-      std::lower_bound(snapshot.connections.begin(), snapshot.connections.end(), id,
-                       [](const Connection& each, std::uint32_t wanted) { return each.id < wanted; });
-  return of != snapshot.connections.end() && of->id == id ? &*of : nullptr;
-}
-
 std::vector<QueuePair> find_queue_pairs(const Snapshot& snapshot, const SoughtQueuePair& sought) {
   std::vector<std::pair<std::uint64_t, QueuePair>> found;  // with the first packet
   std::vector<bool> connected(snapshot.exchanges.size(), false);

@@ -30,9 +30,6 @@ struct SoughtQueuePair {
 [[nodiscard]] std::vector<QueuePair> find_queue_pairs(const Snapshot& snapshot,
                                                       const SoughtQueuePair& sought);
 
-/// The connection of that id; nullptr if it is not listed.
-[[nodiscard]] const Connection* listed_connection(const Snapshot& snapshot, std::uint32_t id) noexcept;
-
 /// Why none was found, and which there are: "no queue pair 0x2c10 here; 0x0094 of 10.77.0.1 ..., did you mean
 /// ...?".
 [[nodiscard]] std::string not_found_text(const Snapshot& snapshot, const SoughtQueuePair& sought);

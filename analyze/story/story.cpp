@@ -7,6 +7,7 @@
 
 #include "analyze/base/address_text.hpp"
 #include "analyze/base/units.hpp"
+#include "analyze/connection/find_connection.hpp"
 #include "analyze/findings/shared/common.hpp"
 #include "analyze/story/story_parts.hpp"
 #include "analyze/story/wire_evidence.hpp"
@@ -227,7 +228,7 @@ void sort_lines(std::vector<StoryLine>& lines) {
 }
 
 Story tell(const Snapshot& snapshot, const QueuePair& of) {
-  const Connection* found = listed_connection(snapshot, of.connection);
+  const Connection* found = find_connection(snapshot.connections, of.connection);
   if (found == nullptr) return story_of_exchange(snapshot, of);
   const Connection& connection = *found;
   Story story;

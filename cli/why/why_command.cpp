@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 
+#include "analyze/connection/find_connection.hpp"
 #include "analyze/errors/log_values.hpp"
 #include "analyze/packet/verdict_store.hpp"
 #include "analyze/story/stretches.hpp"
@@ -81,8 +82,8 @@ std::vector<analyze::QueuePair> queue_pairs_of(const analyze::Snapshot& snapshot
     }
   }
   std::stable_sort(all.begin(), all.end(), [&](const analyze::QueuePair& a, const analyze::QueuePair& b) {
-    return listed_connection(snapshot, a.connection)->first_frame <
-           listed_connection(snapshot, b.connection)->first_frame;
+    return find_connection(snapshot.connections, a.connection)->first_frame <
+           find_connection(snapshot.connections, b.connection)->first_frame;
   });
   return all;
 }

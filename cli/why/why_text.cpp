@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "analyze/base/value_format.hpp"
+#include "analyze/connection/find_connection.hpp"
 #include "analyze/findings/shared/texts.hpp"
 #include "analyze/results/capture_health.hpp"
 #include "cli/core/text_table.hpp"
@@ -80,7 +81,8 @@ std::string number_text(const Story& story) {
 
 std::string ends_line(const Snapshot& snapshot, const Story& story) {
   std::string text = analyze::endpoint_text(story.ends[0]) + " > " + analyze::endpoint_text(story.ends[1]);
-  if (const analyze::Connection* connection = analyze::listed_connection(snapshot, story.of.connection)) {
+  if (const analyze::Connection* connection =
+          analyze::find_connection(snapshot.connections, story.of.connection)) {
     text += fmt::format(", {}, connection {}", dissect::service_name(connection->service), connection->id);
   } else {
     text += ", no connection";

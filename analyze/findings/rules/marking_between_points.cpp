@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "analyze/connection/find_connection.hpp"
 #include "analyze/findings/shared/marked_traffic.hpp"
 #include "analyze/findings/shared/port_cases.hpp"
 #include "analyze/results/capture_point_text.hpp"
@@ -68,10 +69,7 @@ std::optional<std::int64_t> offset_of(const Snapshot& snapshot, std::uint16_t he
 }
 
 const Connection* connection_of(const Snapshot& snapshot, const Flow& flow) {
-  if (!flow.connection) return nullptr;
-  const auto at = std::lower_bound(snapshot.connections.begin(), snapshot.connections.end(), *flow.connection,
-                                   [](const Connection& each, std::uint32_t id) { return each.id < id; });
-  return at != snapshot.connections.end() && at->id == *flow.connection ? &*at : nullptr;
+  return flow.connection ? find_connection(snapshot.connections, *flow.connection) : nullptr;
 }
 
 /// The point where the flow's connection is followed. Nothing if there are several.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyze/findings/shared/icrc_counts.hpp"
+#include "analyze/connection/find_connection.hpp"
 
 #include <algorithm>
 
@@ -16,11 +17,7 @@ bool all_wrong(const IcrcCounts& counts) noexcept {
 }
 
 const Connection* connection_of(const Snapshot& snapshot, const Flow& flow) noexcept {
-  if (!flow.connection) return nullptr;
-  const auto found =
-      std::lower_bound(snapshot.connections.begin(), snapshot.connections.end(), *flow.connection,
-                       [](const Connection& c, std::uint32_t id) { return c.id < id; });
-  return found == snapshot.connections.end() || found->id != *flow.connection ? nullptr : &*found;
+  return flow.connection ? find_connection(snapshot.connections, *flow.connection) : nullptr;
 }
 
 void add(const Snapshot& snapshot, const Flow& flow, IcrcCounts& counts) {
