@@ -64,7 +64,7 @@ bool differs(const Note& now, const Before& was) {
 bool shown_before(const Note& now, const Before& was, const Facts& facts) {
   const StreamFact& ids = facts.requests;
   if (!now.has_ip_id || ids.id_forward + ids.id_other <= ids.id_constant) return false;
-  if (now.psn == facts.began.psn && now.ip_id == facts.began.ip_id) return true;
+  if (now.psn == facts.began_with && now.ip_id == facts.began_id) return true;
   const auto found = was.sent.find(now.psn);
   return found != was.sent.end() && found->second->has_ip_id && found->second->ip_id == now.ip_id &&
          found->second->opcode == now.opcode;

@@ -113,13 +113,8 @@ struct Facts {
   std::int64_t disorder_ns =
       0;                   ///< so much later packets come than others that were sent after them; 0: seldom
   std::int64_t first = 0;  ///< the lowest PSN that was captured: what is before it may have been overtaken
-  struct {
-    std::int64_t psn = 0;
-    std::uint16_t ip_id = 0;
-  } began;                 ///< with which request the capture began
-  std::int64_t acked = 0;  ///< everything before was confirmed when the episode began
-  bool msn_known = false;
-  std::uint32_t msn = 0;               ///< messages that the answers had counted when the episode began
+  std::int64_t began_with = 0;         ///< the PSN of the request with which the capture began
+  std::int64_t acked = 0;              ///< everything before was confirmed when the episode began
   std::int64_t reaction_ns = 0;        ///< from a sequence NAK to what it asks for; 0: not known
   TimeFact nak_reaction;               ///< from a NAK to the first packet sent again for it
   TimeFact timer;                      ///< from the last progress to the packet that the timer sent, at least
@@ -127,14 +122,17 @@ struct Facts {
   std::int64_t slow_answer_ns = 0;     ///< 0: not known
   /// From a missing response to the READ issued again, at least; 0: not known.
   std::int64_t ask_again_ns = 0;
-  bool answers_captured = false;     ///< a NAK would be in the capture
-  std::uint32_t responses_lost = 0;  ///< on their way to the capture
-  bool nanoseconds = false;  ///< the clock of the capture counts them: a stamp is no whole microsecond
-  bool repeats = true;       ///< the requester sends again what is lost: UC does not
-  PathFact there;            ///< of requests
-  PathFact back;             ///< of responses
+  PathFact there;  ///< of requests
+  PathFact back;   ///< of responses
   int within = 0;  ///< so often the requester went on within a message: it does not repeat whole ones
   int keeps = 0;   ///< the responder keeps what comes early and asks for one packet: for (> 0) and against
+  std::uint32_t msn = 0;             ///< messages that the answers had counted when the episode began
+  std::uint32_t responses_lost = 0;  ///< on their way to the capture
+  std::uint16_t began_id = 0;        ///< IPv4 ID of the request with which the capture began
+  bool msn_known = false;
+  bool answers_captured = false;  ///< a NAK would be in the capture
+  bool nanoseconds = false;       ///< the clock of the capture counts them: a stamp is no whole microsecond
+  bool repeats = true;            ///< the requester sends again what is lost: UC does not
 };
 
 /// Where one of the notes has no time, or one that differences do not hold, none of them has.

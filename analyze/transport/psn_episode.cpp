@@ -137,7 +137,8 @@ episode::Facts PsnSpace::facts_now() const noexcept {
   constexpr std::int64_t unknown = 65536;       // nothing in the capture lies before that
   constexpr std::int64_t none = INT64_MIN / 2;  // nor before any PSN, where none was seen
   facts.first = req_.seen ? std::min(req_.first, first_late_) : INT64_MAX / 2;
-  facts.began = {req_.first, req_.first_id};
+  facts.began_with = req_.first;
+  facts.began_id = req_.first_id;
   facts.acked = resp_.acked_known ? resp_.acked : req_.seen ? req_.first - unknown : none;
   facts.msn_known = resp_.msn_known && resp_.acked_known;
   facts.msn = resp_.msn;

@@ -305,12 +305,12 @@ class alignas(64) PsnSpace {
   StreamFacts request_facts_;
   StreamFacts answer_facts_;
   PsnGaps gaps_;  ///< requests
-  std::size_t awaited_head_ = 0;
   std::vector<Awaited> awaited_;
   RetryChains chains_;
   std::uint8_t side_;
   bool rnr_open_ = false;           ///< the requester has not reacted to the last RNR NAK
   std::uint16_t rnr_in_a_row_ = 0;  ///< saturating; not 0: the answer to an RNR NAK is outstanding
+  std::uint32_t awaited_head_ = 0;
   Messages messages_;
 
   // What happens now and then.
@@ -326,6 +326,7 @@ class alignas(64) PsnSpace {
   std::uint16_t pmtu_at_least_ = every_pmtu;  ///< one packet was that large
   std::uint16_t pmtu_guess_ = 0;   ///< what the last READ that ended where the next request began suggests
   std::uint16_t pmtu_taught_ = 0;  ///< what two of them made the connection's
+  bool went_back_later_ = false;
   struct {  ///< parts of Coverage; each of many connections has one
     std::uint64_t span = 0;
     std::uint32_t refilled = 0;
@@ -340,13 +341,13 @@ class alignas(64) PsnSpace {
   struct {
     std::uint64_t frame = 0;
     std::int64_t time_ns = 0;
-  } before_;  ///< the packet before the one that is looked at
-  bool went_back_later_ = false;
+  } before_;                        ///< the packet before the one that is looked at
   std::int64_t first_answer_ = -1;  ///< with a PSN of its own
   PassModel pass_;
   LastNak nak_;
   LastNak rnr_;
   episode::Facts facts_;
 };
+static_assert(sizeof(PsnSpace) <= 1024, "two for each connection: order members so that nothing is padding");
 
 }  // namespace roce::analyze

@@ -18,7 +18,8 @@ namespace {
 Facts after_four() {
   Facts facts;
   facts.first = 10;
-  facts.began = {10, 700};
+  facts.began_with = 10;
+  facts.began_id = 700;
   facts.acked = 14;
   facts.msn_known = true;
   facts.msn = 4;
