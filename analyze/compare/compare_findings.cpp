@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "analyze/base/address_text.hpp"
+#include "analyze/base/median.hpp"
 #include "analyze/base/units.hpp"
 #include "analyze/compare/comparison.hpp"
 #include "analyze/results/flow_columns.hpp"
@@ -212,13 +213,6 @@ Counted rows_of(const CompareResult& result, unsigned direction, Is is) {
   return counted;
 }
 
-std::optional<std::int64_t> median(std::vector<std::int64_t> values) {
-  if (values.empty()) return std::nullopt;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 void find_late_answers(const CompareResult& result, std::vector<CompareFinding>& findings) {
   for (unsigned direction = 0; direction < 2; ++direction) {
     const std::uint64_t count = result.directions[direction].repeats[RepeatCause::answer_late];
@@ -238,7 +232,7 @@ void find_late_answers(const CompareResult& result, std::vector<CompareFinding>&
     finding.explanation = fmt::format(
         "{} retransmitted although nothing was lost: the answer came, but later than the sender waited.",
         packets_text(count));
-    const auto timer = median(waited), took = median(answered);
+    const auto timer = median_of(waited), took = median_of(answered);
     if (timer && took) {
       finding.explanation +=
           fmt::format(" The sender waited {}, the answers took {} (medians of {}).", duration_text(*timer),

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "analyze/base/address_text.hpp"
+#include "analyze/base/median.hpp"
 #include "analyze/base/units.hpp"
 #include "analyze/diagnosis/draft.hpp"
 #include "analyze/diagnosis/troubles.hpp"
@@ -28,9 +29,7 @@ Cost cost_of(const Trouble& trouble) {
     if (each->recovery_ns != Incident::unknown_ns) recoveries.push_back(each->recovery_ns);
   }
   if (recoveries.empty()) return cost;
-  const auto middle = recoveries.begin() + static_cast<std::ptrdiff_t>((recoveries.size() - 1) / 2);
-  std::nth_element(recoveries.begin(), middle, recoveries.end());
-  cost.recovery_median_ns = *middle;
+  cost.recovery_median_ns = *median_of(recoveries);
   cost.recovery_longest_ns = *std::max_element(recoveries.begin(), recoveries.end());
   return cost;
 }
@@ -70,6 +69,12 @@ void place(const Trouble& trouble, Diagnosis& d) {
   if (of_one_receiver.has(trouble.cause)) {
     d.level = Level::host;
     d.host = d.to;
+  } else if (trouble.mutual()) {
+    std::tie(d.from, d.to) = *trouble.ways.begin();
+    d.level = std::all_of(trouble.sides.begin(), trouble.sides.end(),
+                          [&](const auto& side) { return side.first == trouble.sides.begin()->first; })
+                  ? Level::connection
+                  : Level::direction;
   } else if (d.from && d.to) {
     d.level = trouble.sides.size() == 1 ? Level::connection : Level::direction;
   } else if (d.from || d.to) {

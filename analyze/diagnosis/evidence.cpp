@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "analyze/base/address_text.hpp"
 #include "analyze/diagnosis/draft.hpp"
 
 namespace roce::analyze::diagnosis {
@@ -23,16 +24,6 @@ int fitness(const Draft& draft, const Finding& finding, const FindingRole& role)
   const Route way = back ? Route{*finding.to, *finding.from} : Route{*finding.from, *finding.to};
   if (draft.ways.contains(way)) return 2;
   return role.one_way ? 0 : 1;
-}
-
-/// Where a finding that is proof of one place only would stand for another.
-bool is_elsewhere(const Draft& draft, std::string_view finding) {
-  const Whereabouts seen = draft.diagnosis.seen;
-  if (finding == "loss_before_capture") return seen != Whereabouts::upstream;
-  if (finding == "loss_after_capture")
-    return seen == Whereabouts::upstream || seen == Whereabouts::between_points;
-  if (finding == "loss_between_points") return seen == Whereabouts::upstream;
-  return false;
 }
 
 std::string opening_sentence(const std::string& text) {
@@ -78,7 +69,8 @@ Draft draft_of(const Finding& finding, std::size_t index, const FindingRole& rol
   d.severity = std::min(meant, role.at_most);
   d.subject = finding.subject;
   const std::string what = opening_sentence(finding.explanation);
-  d.sentence = what.find(finding.subject) == std::string::npos && finding.connections.empty()
+  const bool names_host = finding.from && what.find(address_text(*finding.from)) != std::string::npos;
+  d.sentence = !names_host && what.find(finding.subject) == std::string::npos && finding.connections.empty()
                    ? fmt::format("{}: {}", finding.subject, what)
                    : what;
   if (finding.explanation.size() > what.size() + 2)
@@ -104,7 +96,12 @@ void take_evidence(Draft& draft, const Finding& finding, std::size_t index) {
   if (d.findings.empty() && told_by_findings.has(draft.cause))
     d.facts.insert(d.facts.begin(), finding.explanation);
   d.findings.push_back(index);
-  if (d.advice.empty()) d.advice = finding.advice;
+  if (d.advice.empty()) {
+    d.advice = finding.advice;
+  } else if (d.findings.size() == 1) {  // the trouble has its own, without the packets
+    if (const std::string command = command_of(finding); !command.empty())
+      d.advice += " The packets: " + command;
+  }
 }
 
 /// The trouble that a finding fits best, or null. `own`: only those that it is the first evidence of.
@@ -113,7 +110,7 @@ Draft* best_fit(std::vector<Draft>& drafts, std::size_t troubles, const Finding&
   Draft* best = nullptr;
   int most = 0;
   for (std::size_t k = 0; k < troubles; ++k) {
-    if (own != (role.alone == drafts[k].cause) || is_elsewhere(drafts[k], finding.id)) continue;
+    if (own != (role.alone == drafts[k].cause) || role.never_of.has(drafts[k].diagnosis.seen)) continue;
     const int fit = fitness(drafts[k], finding, role);
     if (fit > most) {
       best = &drafts[k];

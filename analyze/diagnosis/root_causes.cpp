@@ -7,6 +7,11 @@ namespace roce::analyze::diagnosis {
 namespace {
 
 using enum RootCause;
+using Whereabouts::between_points;
+using Whereabouts::downstream;
+using Whereabouts::not_known;
+using Whereabouts::responder;
+using Whereabouts::upstream;
 using Towards = Explains::Towards;
 
 // A lost last packet of a message, or the only answer to one, leaves nothing but a timer. So timers are part
@@ -77,13 +82,21 @@ constexpr Consequence degraded = Consequence::degraded;
 constexpr Consequence fatal = Consequence::fatal;
 
 constexpr FindingRole table_of_roles[] = {
-    {"loss_before_capture", loss, degraded, {loss, corruption, reordering}, true},
+    {"loss_before_capture",
+     loss,
+     degraded,
+     {loss, corruption, reordering},
+     true,
+     0,
+     {not_known, downstream, between_points, responder}},
     {"loss_after_capture",
      loss,
      degraded,
      {loss, corruption, reordering, answers_lost, loss_or_reordering},
-     true},
-    {"loss_between_points", loss, degraded, {loss, corruption, loss_or_reordering}, true},
+     true,
+     0,
+     {upstream, between_points}},
+    {"loss_between_points", loss, degraded, {loss, corruption, loss_or_reordering}, true, 0, {upstream}},
     {"loss_by_capture", capture, odd, {}},
     {"capture_drops", capture, odd, {}},
     {"records_out_of_order", capture, odd, {}},

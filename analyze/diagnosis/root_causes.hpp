@@ -86,6 +86,8 @@ inline constexpr Causes of_one_place{RootCause::reordering, RootCause::timer_too
                                      RootCause::loss_or_reordering};
 /// One host's own, however many send to it, and only at its time.
 inline constexpr Causes of_one_receiver{RootCause::pause};
+/// Where two hosts show it to each other, in both directions, it is one trouble.
+inline constexpr Causes of_both_ways{RootCause::timer_too_short};
 /// It hits answers, for which the receiver's requests are sent again.
 inline constexpr Causes repeated_by_receiver{RootCause::answers_lost};
 /// Causes whose finding knows more than the sentence says: which request, which address, who is silent since
@@ -105,6 +107,21 @@ struct Explains {
 /// In the order in which they are tried.
 [[nodiscard]] std::span<const Explains> explanations() noexcept;
 
+/// Places of troubles, as bits.
+class Places {
+ public:
+  constexpr Places() = default;
+  constexpr Places(std::initializer_list<Whereabouts> all) {
+    for (const Whereabouts seen : all) bits_ |= 1U << static_cast<unsigned>(seen);
+  }
+  [[nodiscard]] constexpr bool has(Whereabouts seen) const noexcept {
+    return (bits_ >> static_cast<unsigned>(seen) & 1U) != 0;
+  }
+
+ private:
+  unsigned bits_ = 0;
+};
+
 /// What a finding stands for.
 struct FindingRole {
   std::string_view id;  ///< of the finding
@@ -114,6 +131,7 @@ struct FindingRole {
   bool one_way = false;                         ///< only in the direction that it is about
   /// It follows from any finding of the same cause with a lower number between the same hosts.
   int follows = 0;
+  Places never_of{};  ///< troubles that are there are another's: it is proof of one place
 };
 inline constexpr int last_to_follow = 2;
 [[nodiscard]] std::span<const FindingRole> finding_roles() noexcept;

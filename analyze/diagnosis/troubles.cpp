@@ -192,6 +192,20 @@ void join_pairs(Members members, Members& troubles) {
   keep(members.begin(), members.end());
 }
 
+/// What two hosts show to each other is one trouble.
+void join_both_ways(Members& troubles) {
+  for (auto each = troubles.begin(); each != troubles.end(); ++each) {
+    if (!of_both_ways.has(each->cause) || each->ways.size() != 1) continue;
+    const Route back{each->ways.begin()->second, each->ways.begin()->first};
+    const auto other = std::find_if(std::next(each), troubles.end(), [&](const Trouble& one) {
+      return one.cause == each->cause && one.ways.size() == 1 && *one.ways.begin() == back;
+    });
+    if (other == troubles.end()) continue;
+    each->absorb(std::move(*other), true);
+    troubles.erase(other);
+  }
+}
+
 }  // namespace
 
 std::vector<Trouble> find_troubles(const Snapshot& snapshot) {
@@ -213,6 +227,7 @@ std::vector<Trouble> find_troubles(const Snapshot& snapshot) {
   }
   Members troubles;
   for (auto& [key, members] : groups) join_pairs(std::move(members), troubles);
+  join_both_ways(troubles);
   for (Trouble& each : troubles) {  // once, for there may be many that absorb many
     std::sort(each.incidents.begin(), each.incidents.end(),
               [](const Incident* a, const Incident* b) { return a->id < b->id; });

@@ -40,6 +40,11 @@ struct Trouble {
   [[nodiscard]] std::uint64_t weight() const noexcept {
     return std::max<std::uint64_t>(at_least, incidents.size());
   }
+  /// Whether it is of two hosts, in both directions between them.
+  [[nodiscard]] bool mutual() const noexcept {
+    return ways.size() == 2 && ways.begin()->first == ways.rbegin()->second &&
+           ways.begin()->second == ways.rbegin()->first;
+  }
   /// The timer, as far as waits show it: the tenth part is shorter; 0: not known.
   [[nodiscard]] std::uint64_t timer_ns() const;
   /// Takes over what another shows; `same`: it is of the same cause, so that its counts are added.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <string_view>
 
 #include "analyze/base/address_text.hpp"
 #include "analyze/base/units.hpp"
@@ -17,16 +18,31 @@ namespace roce::analyze::diagnosis {
 namespace {
 
 /// Who stands on one end of all ways of a trouble.
-std::string end_words(const Trouble& trouble, dissect::IpAddress Route::*end) {
+struct Party {
+  std::string name;  ///< "10.0.0.1", "4 hosts", "10.0.0.1 and 10.0.0.2"
+  bool many = false;
+
+  [[nodiscard]] std::string_view does(std::string_view one, std::string_view several) const noexcept {
+    return many ? several : one;
+  }
+  [[nodiscard]] std::string oneself() const {
+    return fmt::format("{} {}", name, does("itself", "themselves"));
+  }
+};
+
+Party party_of(const Trouble& trouble, dissect::IpAddress Route::*end) {
   std::set<dissect::IpAddress> hosts;
   for (const Route& way : trouble.ways) hosts.insert(way.*end);
-  return hosts.size() == 1 ? address_text(*hosts.begin()) : fmt::format("{} hosts", hosts.size());
+  if (trouble.mutual())
+    return {fmt::format("{} and {}", address_text(*hosts.begin()), address_text(*hosts.rbegin())), true};
+  if (hosts.size() == 1) return {address_text(*hosts.begin()), false};
+  return {fmt::format("{} hosts", hosts.size()), true};
 }
 
 struct Said {
-  std::string from;  ///< "10.0.0.1", "4 hosts"
-  std::string to;
-  std::string way;      ///< "10.0.0.1 → 10.0.0.2", "12 pairs of hosts"
+  Party from;
+  Party to;
+  std::string way;      ///< "10.0.0.1 → 10.0.0.2", "10.0.0.1 ↔ 10.0.0.2", "12 pairs of hosts"
   bool many = false;    ///< the subject of a sentence that begins with `way` is plural
   std::string place;    ///< "upstream of this capture"
   std::string repeats;  ///< "; 47.7 % of what 10.0.0.1 sends are repeats"
@@ -50,19 +66,20 @@ std::string place_words(Whereabouts seen) {
 
 Said words_of(const Trouble& trouble, const HitShare& share) {
   Said w;
-  w.from = end_words(trouble, &Route::first);
-  w.to = end_words(trouble, &Route::second);
+  w.from = party_of(trouble, &Route::first);
+  w.to = party_of(trouble, &Route::second);
   w.many = trouble.ways.size() > 1;
-  const bool one_end = trouble.ways.size() == 1 || w.from.find("hosts") == std::string::npos ||
-                       w.to.find("hosts") == std::string::npos;
-  w.way = one_end ? w.from + " → " + w.to : fmt::format("{} pairs of hosts", trouble.ways.size());
+  const bool pairs = w.from.many && w.to.many && !trouble.mutual();
+  w.way = trouble.mutual() ? fmt::format("{} ↔ {}", address_text(trouble.ways.begin()->first),
+                                         address_text(trouble.ways.begin()->second))
+          : pairs          ? fmt::format("{} pairs of hosts", trouble.ways.size())
+                           : fmt::format("{} → {}", w.from.name, w.to.name);
   w.place = place_words(trouble.seen);
   constexpr double notable = 0.01;
   if (share.of_repeats() >= notable) {
-    const std::string& who = repeated_by_receiver.has(trouble.cause) ? w.to : w.from;
+    const Party& who = repeated_by_receiver.has(trouble.cause) ? w.to : w.from;
     w.repeats = fmt::format("; {} of what {} {} are repeats", percent_text(share.repeated, share.repeatable),
-                            trouble.ways.size() > 1 && !one_end ? "they" : who,
-                            who.find("hosts") != std::string::npos || !one_end ? "send" : "sends");
+                            pairs || trouble.mutual() ? "they" : who.name, who.does("sends", "send"));
   }
   return w;
 }
@@ -105,20 +122,46 @@ std::string ended_words(const Trouble& trouble) {
 std::string hasty_words(const Trouble& t, const Said& w) {
   const std::uint64_t timer = t.timer_ns();
   // The answers pass the capture point in time, if barely, and then it is too late for their requester.
-  if (timer != 0 && t.answer_ns != 0 && t.answer_ns < timer) {
-    return fmt::format(
-        "{} sends requests again though {} answers, {}: answers take {} (median) of the {} that its timer "
-        "runs",
-        w.from, w.to, times(t), wait_text(t.answer_ns), wait_text(timer));
+  const bool barely = timer != 0 && t.answer_ns != 0 && t.answer_ns < timer;
+  const std::string_view its = w.from.does("its timer runs", "their timers run");
+  std::string why = fmt::format("{} too short", w.from.does("its timer is", "their timers are"));
+  if (barely) {
+    why = fmt::format("answers take {} (median) of the {} that {}", wait_text(t.answer_ns), wait_text(timer),
+                      its);
+  } else if (t.answer_ns != 0) {
+    why = fmt::format("answers take {} (median), {}", wait_text(t.answer_ns),
+                      timer == 0 ? fmt::format("longer than {}", w.from.does("its timer", "their timers"))
+                                 : fmt::format("{} {}", its, wait_text(timer)));
+  } else if (timer != 0) {
+    why = fmt::format("{} {}, answers take longer", its, wait_text(timer));
   }
-  std::string why = "its timer is too short";
-  if (timer != 0) why = fmt::format("its timer runs {}, answers take longer", wait_text(timer));
-  if (t.answer_ns != 0) {
-    why = fmt::format(
-        "answers take {} (median), {}", wait_text(t.answer_ns),
-        timer == 0 ? "longer than its timer" : fmt::format("its timer runs {}", wait_text(timer)));
+  std::string what =
+      t.mutual()
+          ? fmt::format("{} send each other requests again {}", w.from.name,
+                        barely ? "though they are answered" : "before they are answered")
+          : fmt::format("{} {} requests again {}", w.from.name, w.from.does("sends", "send"),
+                        barely ? fmt::format("though {} {}", w.to.name, w.to.does("answers", "answer"))
+                               : fmt::format("before {} {} answered", w.to.name, w.to.does("has", "have")));
+  return fmt::format("{}, {}: {}", what, times(t), why);
+}
+
+/// What helps against it: by how much is known where the timer is.
+std::string longer_timer_words(const Trouble& t, const Said& w) {
+  constexpr unsigned longest = 31;  // 5 bits (IBTA 9.7.6.1.3)
+  constexpr unsigned four_times = 2;
+  std::string much;
+  if (const std::uint64_t timer = t.timer_ns(); timer != 0) {
+    const unsigned now = timeout_code_of(timer);
+    much =
+        fmt::format(", now about {}: {} waits four times as long", now, std::min(now + four_times, longest));
   }
-  return fmt::format("{} sends requests again before {} has answered, {}: {}", w.from, w.to, times(t), why);
+  return fmt::format(
+      "Raise the local ACK timeout of {} (ibv_modify_qp timeout, NCCL_IB_TIMEOUT{}). Ask why {} {} that "
+      "long: "
+      "CPU, PCIe and interrupt moderation there; rdma statistic show (duplicate_request counts these "
+      "repeats).",
+      w.from.name, much, t.mutual() ? std::string("they") : w.to.name,
+      t.mutual() ? "take" : w.to.does("takes", "take"));
 }
 
 std::string sentence_of(const Snapshot& snapshot, const Trouble& t, const HitShare& share, const Said& w) {
@@ -131,8 +174,8 @@ std::string sentence_of(const Snapshot& snapshot, const Trouble& t, const HitSha
                          verb(t.at_least, "is", "are"), w.place, w.repeats, ended_words(t));
     case RootCause::reordering:
       return fmt::format(
-          "{}: packets overtake each other{}, and {} {} late ones for lost, {}{}", w.way, w.place, w.to,
-          w.to.find("hosts") == std::string::npos ? "takes" : "take",
+          "{}: packets overtake each other{}, and {} {} late ones for lost, {}{}", w.way, w.place, w.to.name,
+          w.to.does("takes", "take"),
           t.at_most == 0 ? times(t) : fmt::format("{} to {} times", t.at_least, t.at_least + t.at_most),
           w.repeats);
     case RootCause::loss_or_reordering:
@@ -141,36 +184,36 @@ std::string sentence_of(const Snapshot& snapshot, const Trouble& t, const HitSha
                          ended_words(t));
     case RootCause::answers_lost:
       return fmt::format(
-          "answers of {} do not get to {}: {} they had passed this capture, and it sent the request "
+          "answers of {} do not get to {}: {} they had passed this capture, and {} sent the request "
           "again{}{}",
-          w.from, w.to, times(t), w.repeats, ended_words(t));
+          w.from.name, w.to.name, times(t), w.to.does("it", "they"), w.repeats, ended_words(t));
     case RootCause::timer_too_short:
       return hasty_words(t, w) + w.repeats + ended_words(t);
     case RootCause::receiver_not_ready:
       return t.failed != 0
                  ? fmt::format("{} had no receive posted for {} until the RNR retries ran out: {} ended",
-                               w.to, w.from, queue_pairs(t.failed))
-                 : fmt::format("{} is not ready to receive from {}: RNR NAK {}{}", w.to, w.from, times(t),
-                               w.repeats);
+                               w.to.name, w.from.name, queue_pairs(t.failed))
+                 : fmt::format("{} {} not ready to receive from {}: RNR NAK {}{}", w.to.name,
+                               w.to.does("is", "are"), w.from.name, times(t), w.repeats);
     case RootCause::request_refused:
-      return fmt::format("{} refused {} of {} ({}): {} ended", w.to,
+      return fmt::format("{} refused {} of {} ({}): {} ended", w.to.name,
                          t.at_least == 1 ? std::string("a request") : fmt::format("{} requests", t.at_least),
-                         w.from, refused_words(snapshot, t), queue_pairs(t.failed));
+                         w.from.name, refused_words(snapshot, t), queue_pairs(t.failed));
     case RootCause::no_answer:
       if (t.failed == 0) {
-        return fmt::format(
-            "{} gets no answer from {}: {} asked again and again, up to the end of this capture", w.from,
-            w.to, queue_pairs(t.sides.size()));
+        return fmt::format("{} {} no answer from {}: {} asked again and again, up to the end of this capture",
+                           w.from.name, w.from.does("gets", "get"), w.to.name, queue_pairs(t.sides.size()));
       }
-      return fmt::format("{} gave up on {}: {} got no answer until the retries ran out", w.from, w.to,
-                         queue_pairs(t.failed));
+      return fmt::format("{} gave up on {}: {} got no answer until the retries ran out", w.from.name,
+                         w.to.name, queue_pairs(t.failed));
     case RootCause::request_or_answer_lost:
       return fmt::format(
-          "{} sent requests to {} again after a timeout, {}: they or their answers were lost{}{}", w.from,
-          w.to, times(t), w.repeats, ended_words(t));
+          "{} sent requests to {} again after a timeout, {}: they or their answers were lost{}{}",
+          w.from.name, w.to.name, times(t), w.repeats, ended_words(t));
     case RootCause::pause:
-      return fmt::format("{} pauses its link {}, for up to {}: what is sent to it waits{}{}", w.to, times(t),
-                         wait_text(t.timer_ns()), w.repeats, ended_words(t));
+      return fmt::format("{} {} {}, for up to {}: what is sent to {} waits{}{}", w.to.name,
+                         w.to.does("pauses its link", "pause their links"), times(t), wait_text(t.timer_ns()),
+                         w.to.does("it", "them"), w.repeats, ended_words(t));
     default:
       return fmt::format("{}: {} sent again for a reason that this capture does not show", w.way,
                          packets_text(t.at_least));
@@ -275,31 +318,24 @@ std::string symptoms_words(const Trouble& t) {
 constexpr std::string_view drops_of =
     "rdma statistic show; ethtool -S DEV | grep -iE 'drop|discard|out_of_buffer|crc'";
 
-/// "10.0.0.1 itself", "3 hosts themselves".
-bool many(const std::string& who) {
-  return who.find("hosts") != std::string::npos;
-}
-std::string oneself(const std::string& who) {
-  return who + (many(who) ? " themselves" : " itself");
-}
-
 void leave_open(const Trouble& t, const Said& w, Diagnosis& d) {
   const auto open = [&](std::string text) { d.alternatives.push_back(std::move(text)); };
   switch (t.cause) {
     case RootCause::loss:
       if (t.seen == Whereabouts::downstream) {
-        open(fmt::format("dropped by {} rather than on the way to {}", oneself(w.to),
-                         many(w.to) ? "them" : "it"));
+        open(fmt::format("dropped by {} rather than on the way to {}", w.to.oneself(),
+                         w.to.does("it", "them")));
         open("damaged on the way: a wrong ICRC is dropped, too");
         d.would_decide =
             fmt::format("a capture at {}, or its counters ({}), against the drops of the switches on the way",
-                        w.to, drops_of);
+                        w.to.name, drops_of);
       } else if (t.seen == Whereabouts::upstream) {
-        open(fmt::format("dropped by {} before it was on the wire", oneself(w.from)));
+        open(fmt::format("dropped by {} before {} on the wire", w.from.oneself(),
+                         w.from.does("it was", "they were")));
         d.would_decide = fmt::format(
             "a capture at {}, compared with this one (roceanalyze compare), or the drops of the "
             "switches on the way to here",
-            w.from);
+            w.from.name);
       }
       break;
     case RootCause::corruption:
@@ -307,46 +343,46 @@ void leave_open(const Trouble& t, const Said& w, Diagnosis& d) {
           "symbol and FCS errors of the ports on the way (ethtool -S DEV | grep -iE 'crc|symbol|phy')";
       break;
     case RootCause::loss_or_reordering:
-      d.would_decide = fmt::format("a capture at {}: there a late packet is seen to come", w.to);
+      d.would_decide = fmt::format("a capture at {}: there a late packet is seen to come", w.to.name);
       break;
     case RootCause::answers_lost:
       open(fmt::format("{} got them too late: a timer shorter than its round trip, or a host that is busy",
-                       w.to));
-      d.would_decide = fmt::format("a capture at {}, or its counters ({})", w.to, drops_of);
+                       w.to.name));
+      d.would_decide = fmt::format("a capture at {}, or its counters ({})", w.to.name, drops_of);
       break;
     case RootCause::timer_too_short:
-      open(fmt::format("answers lost on the way to {}", w.from));
+      open(fmt::format("answers lost on the way to {}", w.from.name));
       d.would_decide = fmt::format(
           "local_ack_timeout_err of {} with a longer timer (ibv_modify_qp timeout, NCCL_IB_TIMEOUT): if it "
           "stays, "
           "answers are lost",
-          w.from);
+          w.from.name);
       break;
     case RootCause::request_or_answer_lost:
-      open(fmt::format("the request lost on its way from here to {}", w.to));
+      open(fmt::format("the request lost on its way from here to {}", w.to.name));
       open("its answer lost on the way back to here");
-      open(fmt::format("{} answered too late", w.to));
+      open(fmt::format("{} answered too late", w.to.name));
       d.would_decide = fmt::format(
           "a capture at {}, or duplicate_request of {} (rdma statistic show): it counts requests "
           "whose answer was lost",
-          w.to, w.to);
+          w.to.name, w.to.name);
       break;
     case RootCause::no_answer:
-      open(fmt::format("the way to {} is broken", w.to));
+      open(fmt::format("the way to {} is broken", w.to.name));
       open("the way back from there is broken");
-      open(fmt::format("{} or its queue pair is gone", w.to));
-      d.would_decide =
-          fmt::format("a capture at {}, or whether the queue pair is there (rdma resource show qp)", w.to);
+      open(fmt::format("{} or its queue pair is gone", w.to.name));
+      d.would_decide = fmt::format(
+          "a capture at {}, or whether the queue pair is there (rdma resource show qp)", w.to.name);
       break;
     case RootCause::pause:
-      open(fmt::format("{} is slow to take what it gets, or its own switch port pauses it", w.to));
+      open(fmt::format("{} is slow to take what it gets, or its own switch port pauses it", w.to.name));
       d.would_decide = fmt::format(
           "the pause counters of {} (ethtool -S DEV | grep -i pause; mlnx_qos -i DEV) and its "
           "rx_out_of_buffer",
-          w.to);
+          w.to.name);
       break;
     case RootCause::unexplained:
-      d.would_decide = fmt::format("a capture nearer to {}, without drops", w.from);
+      d.would_decide = fmt::format("a capture nearer to {}, without drops", w.from.name);
       break;
     default:
       break;
@@ -401,6 +437,7 @@ void put_in_words(const Snapshot& snapshot, const Trouble& trouble, const HitSha
     diagnosis.facts.emplace_back(
         "Nothing here is ECN-capable, so nothing slows senders down before a queue is full.");
   leave_open(trouble, w, diagnosis);
+  if (trouble.cause == RootCause::timer_too_short) diagnosis.advice = longer_timer_words(trouble, w);
 }
 
 }  // namespace roce::analyze::diagnosis

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyze/base/median.hpp"
 #include "analyze/base/units.hpp"
 
 namespace roce::analyze {
@@ -28,9 +29,7 @@ std::string incidents_text(const Snapshot& snapshot, const Group& group, bool of
   if (count == 0) return {};
   std::string text = plural(count, "incident", "incidents");
   if (recoveries.empty()) return text;
-  const auto middle = recoveries.begin() + static_cast<std::ptrdiff_t>((recoveries.size() - 1) / 2);
-  std::nth_element(recoveries.begin(), middle, recoveries.end());
-  const std::string median = duration_text(*middle);
+  const std::string median = duration_text(*median_of(recoveries));
   const std::string longest = duration_text(*std::max_element(recoveries.begin(), recoveries.end()));
   if (recoveries.size() == 1) return text + ", recovery " + longest;
   return text + fmt::format(", median recovery {}, longest {}", median, longest);

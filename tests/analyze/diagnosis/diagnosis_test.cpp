@@ -190,6 +190,25 @@ TEST(Diagnosis, AnswersThatComeAsLateAsTheTimerAreNotLost) {
   EXPECT_NE(said[0].sentence.find("its timer runs 8.40 ms"), std::string::npos) << said[0].sentence;
 }
 
+TEST(Diagnosis, TimersOfTwoHostsAreToldOnce) {
+  DiagnosisMaker maker;
+  Connection& c = maker.connect(1, 2);
+  What late;
+  late.what = IncidentKind::slow_responder;
+  late.place = IncidentPlace::responder;
+  late.learned = LearnedBy::timer;
+  late.learned_after_ns = 4'200'000;
+  for (const unsigned side : {0U, 1U, 0U, 1U}) maker.happened(c, late, side);
+  const auto& said = maker.say();
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_EQ(said[0].sentence,
+            "10.0.0.1 and 10.0.0.2 send each other requests again before they are answered, 4 times: their "
+            "timers run "
+            "4.20 ms, answers take longer");
+  EXPECT_EQ(said[0].level, Level::connection);
+  EXPECT_EQ(said[0].advice.find("Raise the local ACK timeout of 10.0.0.1 and 10.0.0.2"), 0U);
+}
+
 TEST(Diagnosis, AnswersThatWereThereInTimeAre) {
   DiagnosisMaker maker;
   Connection& c = maker.connect(1, 2);
