@@ -40,6 +40,25 @@ void Series::widen(unsigned doublings) {
   if (!buckets_.empty()) buckets_.resize(((buckets_.size() - 1) >> doublings) + 1);
 }
 
+void Series::fit_packets() {
+  constexpr std::uint64_t of_one = 4;
+  std::uint64_t room = 0;
+  for (const Bucket& bucket : buckets_) room += of_one * bucket.packets;
+  unsigned doublings = 0;
+  while (buckets_.size() >> doublings > std::max(room, of_one)) ++doublings;
+  widen(doublings);
+  current_width_ = 0;
+}
+
+Series Series::of_width(std::int64_t least_ns) const {
+  Series wide = *this;
+  unsigned doublings = 0;
+  while (wide.width_ << doublings < least_ns) ++doublings;
+  wide.widen(doublings);
+  wide.current_width_ = 0;
+  return wide;
+}
+
 Series::Bucket& Series::move_to(std::int64_t time_ns) {
   if (buckets_.empty()) buckets_.resize(1);
   if (time_ns == capture::no_time) return buckets_.front();

@@ -12,7 +12,7 @@ namespace roce::analyze {
 class Series {
  public:
   static constexpr std::size_t limit = 2048;
-  static constexpr std::int64_t first_width_ns = 1'000'000;
+  static constexpr std::int64_t first_width_ns = 1000;  ///< so that milliseconds of capture show their bursts
 
   struct Bucket {
     std::uint64_t packets = 0;
@@ -38,6 +38,10 @@ class Series {
   [[nodiscard]] std::int64_t start_ns() const noexcept { return start_; }
   [[nodiscard]] std::int64_t width_ns() const noexcept { return width_; }
   [[nodiscard]] const std::vector<Bucket>& buckets() const noexcept { return buckets_; }
+  /// Widens them until there are four to a packet at most: a few packets have no fine course.
+  void fit_packets();
+  /// The same with buckets of at least that width (> 0).
+  [[nodiscard]] Series of_width(std::int64_t least_ns) const;
 
  private:
   Bucket& move_to(std::int64_t time_ns);

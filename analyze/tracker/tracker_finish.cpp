@@ -252,6 +252,7 @@ Tracker::Result Tracker::Impl::finish(std::optional<std::int64_t> end_ns) {
   }
   states.drain([](FlowState&) {});
   result.flows = flows.take_sorted();
+  shared.series.fit_packets();
   result.series = std::move(shared.series);
   result.gaps = std::move(shared.gaps);
   return result;

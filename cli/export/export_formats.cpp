@@ -58,7 +58,7 @@ constexpr ExportFormat formats[] = {
      write_openmetrics, is_metrics_export},
     {"prometheus", "", "the same in the older text format of Prometheus, times in ms", write_prometheus,
      is_metrics_export},
-    {"influx", ".lp .influx ", "series, connections and findings as InfluxDB line protocol",
+    {"influx", ".lp .influx ", "series, connections, findings and diagnoses as InfluxDB line protocol",
      write_line_protocol, is_line_protocol_export},
 };
 
@@ -187,7 +187,9 @@ void write_completeness_metric(Pieces& out, const ExportData& data, const Metric
 
 Expected<void> write_metrics(const ExportData& data, const ExportSink& sink, const MetricsFormat& format) {
   Pieces out(sink);
-  if (const ExportTable* series = find_table(data, "series")) {
+  if (find_table(data, "series") != nullptr) {
+    constexpr std::int64_t resolution_ns = 1'000'000;  // of the times that Prometheus keeps
+    const auto series = series_table(data.snapshot, resolution_ns);
     if (auto written = write_series_metrics(out, data, *series, format); !written) return written;
   }
   if (find_table(data, "findings") != nullptr) write_finding_metrics(out, data, format);
@@ -216,6 +218,7 @@ constexpr Points points[] = {
     {"series", "", "time"},
     {"connections", "a b service upper version state ", "last_time"},
     {"findings", "id severity ", "first_time"},
+    {"diagnoses", "cause severity seen ", "since"},
 };
 
 /// Times of the points of one measurement. A point with the tags and the time of an earlier one would replace

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "analyze/results/connection_columns.hpp"
+#include "analyze/results/diagnosis_columns.hpp"
 #include "analyze/results/finding_columns.hpp"
 #include "analyze/results/flow_columns.hpp"
 #include "analyze/results/host_columns.hpp"
@@ -56,14 +57,14 @@ constexpr Column<Bucket> series_columns[] = {
     sum_column<&Sums::cnps>("cnps", "CNPs to connections"),
 };
 
-std::vector<Bucket> series_rows(const Snapshot& s) {
+std::vector<Bucket> series_rows(const Snapshot& s, const analyze::Series& series) {
   std::vector<Bucket> rows;
   if (!s.totals.any_time) return rows;
-  const std::vector<Sums>& buckets = s.series.buckets();
+  const std::vector<Sums>& buckets = series.buckets();
   rows.reserve(buckets.size());
   for (std::size_t i = 0; i < buckets.size(); ++i) {
-    const auto offset = static_cast<std::int64_t>(i) * s.series.width_ns();
-    rows.push_back({s.series.start_ns() + offset, s.series.width_ns(), buckets[i]});
+    const auto offset = static_cast<std::int64_t>(i) * series.width_ns();
+    rows.push_back({series.start_ns() + offset, series.width_ns(), buckets[i]});
   }
   return rows;
 }
@@ -148,17 +149,23 @@ ExportCell ExportTable::cell(std::size_t row, std::size_t column) const {
 
 ExportTables export_tables(const Snapshot& s) {
   ExportTables tables;
+  add_borrowed(tables, "diagnoses", analyze::diagnosis_columns(), s.diagnoses);
   add(tables, "connections", analyze::connection_columns(), analyze::connection_rows(s));
   add(tables, "incidents", analyze::incident_columns(), analyze::incident_rows(s));
   add(tables, "hosts", analyze::host_columns(), analyze::host_rows(s));
   add_borrowed(tables, "flows", analyze::flow_columns(), s.flows);
   add_borrowed(tables, "findings", analyze::finding_columns(), s.findings);
-  add(tables, "series", std::span<const Column<Bucket>>(series_columns), series_rows(s));
+  add(tables, "series", std::span<const Column<Bucket>>(series_columns), series_rows(s, s.series));
   add_borrowed(tables, "markings", analyze::marking_columns(), s.markings.rows);
   add(tables, "pauses", analyze::pause_columns(), analyze::pause_rows(s));
   add(tables, "dcbx", analyze::dcbx_columns(), analyze::dcbx_rows(s));
   add_borrowed(tables, "diagnostics", std::span<const Column<Diagnostic>>(diagnostic_columns), s.diagnostics);
   return tables;
+}
+
+std::unique_ptr<ExportTable> series_table(const Snapshot& s, std::int64_t least_width_ns) {
+  return std::make_unique<TableOf<Bucket>>("series", std::span<const Column<Bucket>>(series_columns),
+                                           series_rows(s, s.series.of_width(least_width_ns)));
 }
 
 const std::vector<std::string_view>& export_table_names() {

@@ -37,9 +37,12 @@ class ExportTable {
 
 using ExportTables = std::vector<std::unique_ptr<ExportTable>>;
 
-/// Connections, incidents, hosts, flows, findings, series, markings, pauses, dcbx and diagnostics. The
-/// snapshot must outlive them.
+/// Diagnoses, connections, incidents, hosts, flows, findings, series, markings, pauses, dcbx and diagnostics.
+/// The snapshot must outlive them.
 [[nodiscard]] ExportTables export_tables(const analyze::Snapshot& snapshot);
 [[nodiscard]] const std::vector<std::string_view>& export_table_names();
+/// The table `series` alone, with intervals of at least that length.
+[[nodiscard]] std::unique_ptr<ExportTable> series_table(const analyze::Snapshot& snapshot,
+                                                        std::int64_t least_width_ns);
 
 }  // namespace roce::cli

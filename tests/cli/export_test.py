@@ -28,7 +28,7 @@ PROGRAM, SAMPLES = sys.argv.pop(1), os.path.abspath(sys.argv.pop(1))
 LOSSY = os.path.join(SAMPLES, "04_write_loss1.cb.pcap.zst")
 NAMES = ("03_rping.pcap", "04_write_loss1.cb.pcap.zst", "06_mix_4qp.pcap.zst", "07_ce_netem10.cb.pcap.zst", "11_three_hosts.pcap.zst",
          "13_dumpcap_2if_loss.pcapng.zst")
-TABLES = ["connections", "incidents", "hosts", "flows", "findings", "series", "markings", "pauses", "dcbx", "diagnostics"]
+TABLES = ["diagnoses", "connections", "incidents", "hosts", "flows", "findings", "series", "markings", "pauses", "dcbx", "diagnostics"]
 OWN_COMMAND = ("connections", "incidents", "flows", "markings", "pauses", "dcbx")
 
 
@@ -155,6 +155,17 @@ class Export(unittest.TestCase):
                 self.assertEqual([int(n) for n in row["connections"].split()], finding["connections"])
                 self.assertEqual(row["first_time"], str(finding["first_time"] if finding["first_time"] is not None else ""))
                 self.assertAlmostEqual(float(row["confidence"]), finding["confidence"], 3)
+            diagnoses = rows_of("diagnoses")
+            self.assertEqual(len(diagnoses), len(wanted["diagnoses"]))
+            for row, diagnosis in zip(diagnoses, wanted["diagnoses"]):
+                for key in ("severity", "cause", "sentence", "would_decide"):
+                    self.assertEqual(row[key], diagnosis[key] or "")
+                for key, place in (("level", "level"), ("sender", "from"), ("receiver", "to"), ("host", "host"), ("seen", "seen")):
+                    self.assertEqual(row[key], diagnosis["place"][place] or "")
+                for key in ("at_least", "at_most", "since", "until"):
+                    self.assertEqual(row[key], "" if diagnosis[key] is None else str(diagnosis[key]))
+                for key in ("repeated_packets", "stalled_ns", "failed"):
+                    self.assertEqual(int(row[key]), diagnosis["cost"][key])
             series = rows_of("series")
             for key in ("packets", "bytes", "goodput_bytes", "retransmitted", "lost", "ce", "cnps", "in_flight_max"):
                 self.assertEqual([int(row[key]) for row in series], wanted["series"][key], key)
@@ -252,6 +263,14 @@ class Export(unittest.TestCase):
         self.assertEqual(values, wanted["series"]["retransmitted"])
         errors = re.search(r'^roceanalyze_findings\{.*severity="error"\} (\d+)', text, re.MULTILINE)
         self.assertEqual(int(errors[1]), sum(f["severity"] == "error" for f in wanted["findings"]))
+        # Prometheus keeps milliseconds: of a short capture intervals are put together.
+        short = os.path.join(SAMPLES, "02_write_bw_64k.pcap.zst")
+        fine = report(short)["series"]
+        self.assertLess(fine["bucket_ns"], 1_000_000)
+        points = re.findall(r"^roceanalyze_series_packets\{[^}]*\} (\S+) (\S+)$", exported(short, "openmetrics").decode(), re.MULTILINE)
+        self.assertEqual(sum(int(value) for value, _ in points), sum(fine["packets"]))
+        stamps = [int(float(stamp) * 1000) for _, stamp in points]
+        self.assertEqual(len(set(stamps)), len(stamps))
         if shutil.which("promtool") is None:
             self.skipTest("no promtool here")
         os.makedirs(self.path("tsdb/wal"))
@@ -275,7 +294,8 @@ class Export(unittest.TestCase):
             counts[match[1]] = counts.get(match[1], 0) + 1
             self.assertIn(r"capture=a\ b\,c\=d.pcap.zst", match[2])
         self.assertEqual(counts, {"roceanalyze_series": len(wanted["series"]["packets"]), "roceanalyze_connections": len(wanted["connections"]),
-                                  "roceanalyze_findings": len(wanted["findings"]), "roceanalyze_capture": 1})
+                                  "roceanalyze_findings": len(wanted["findings"]), "roceanalyze_diagnoses": len(wanted["diagnoses"]),
+                                  "roceanalyze_capture": 1})
 
     def test_a_field_has_one_type_in_all_captures(self):
         types, series = {}, {}
@@ -297,14 +317,15 @@ class Export(unittest.TestCase):
         self.assertEqual(types["roceanalyze_connections", "a_qp"], "integer")
         self.assertEqual(types["roceanalyze_findings", "subject"], "string")
         for measurement, wanted in (("series", set()), ("connections", {"a", "b", "service", "upper", "version", "state"}),
-                                    ("findings", {"id", "severity"})):
+                                    ("findings", {"id", "severity"}), ("diagnoses", {"cause", "severity", "seen"})):
             found = {tag for tags in series["roceanalyze_" + measurement] for tag, _ in tags}
             self.assertEqual(found, wanted | {"capture"})
 
     def test_every_row_is_a_point(self):
         for path in ALL_SAMPLES:
             wanted = json.loads(exported(path, "json"))
-            counts = {"connections": len(wanted["connections"]), "findings": len(wanted["findings"]), "series": len(wanted["series"]["packets"])}
+            counts = {"connections": len(wanted["connections"]), "findings": len(wanted["findings"]), "series": len(wanted["series"]["packets"]),
+                      "diagnoses": len(wanted["diagnoses"])}
             if wanted["capture"]["first_time"] is None:
                 counts = dict.fromkeys(counts, 0)
             lines = exported(path, "influx").decode().splitlines()
@@ -318,14 +339,14 @@ class Export(unittest.TestCase):
         self.addCleanup(server.stop)
         server.wait()
         self.assertEqual(server.send("query", b"", q="CREATE DATABASE roce")[0], 200)
-        rows = dict.fromkeys(("connections", "findings", "series"), 0)
+        rows = dict.fromkeys(("connections", "findings", "series", "diagnoses"), 0)
         for path in ALL_SAMPLES:
             lines = exported(path, "influx")
             for name in rows:
                 rows[name] += lines.count(f"\nroceanalyze_{name},".encode()) + lines.startswith(f"roceanalyze_{name},".encode())
             if lines:
                 self.assertEqual(server.send("write", lines, db="roce", precision="ns"), (204, ""), path)
-        for name, field in (("connections", "id"), ("findings", "count"), ("series", "packets")):
+        for name, field in (("connections", "id"), ("findings", "count"), ("series", "packets"), ("diagnoses", "sentence")):
             self.assertEqual(server.number(f'SELECT count("{field}") FROM roceanalyze_{name}'), rows[name], name)
         self.assertGreater(rows["connections"], 100)
         odd = self.path('back\\ "a\\')
@@ -373,7 +394,12 @@ class Export(unittest.TestCase):
             self.assertEqual(done.returncode, 0, (path, done.stderr + done.stdout))
             dump = subprocess.run(["promtool", "tsdb", "dump", folder], timeout=120, capture_output=True, text=True, check=True).stdout
             got = [float(line.rsplit("} ", 1)[1].split()[0]) for line in dump.splitlines() if '"roceanalyze_series_packets"' in line]
-            self.assertEqual(got, wanted["series"]["packets"], path)
+            # Of a short capture intervals are put together, until they are a millisecond long.
+            together = 1
+            while together * wanted["series"]["bucket_ns"] < 1_000_000:
+                together *= 2
+            packets = wanted["series"]["packets"]
+            self.assertEqual(got, [sum(packets[at:at + together]) for at in range(0, len(packets), together)], path)
         self.assertIn(r'capture="a \"b\" \\n.pcap"', dump)
 
     def test_chosen_tables_and_standard_output(self):

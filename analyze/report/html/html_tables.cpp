@@ -104,10 +104,17 @@ std::vector<const Row*> first_sightings(const std::vector<Row>& all, std::size_t
 }
 
 /// "12 connections", or "the 200 with most problems of 1234 connections (all: roceanalyze connections FILE)".
-std::string how_many(std::size_t shown, std::size_t all, std::string_view what, std::string_view order,
+struct Counted {
+  std::string_view one;
+  std::string_view several;
+  std::string_view which;  ///< what follows
+};
+
+std::string how_many(std::size_t shown, std::size_t all, const Counted& what, std::string_view order,
                      std::string_view command) {
-  if (shown == all) return fmt::format("{} {}", all, what);
-  return fmt::format("the {}{} of {} {} (all: roceanalyze {} FILE)", shown, order, all, what, command);
+  const std::string count = plural(all, what.one, what.several) + std::string(what.which);
+  if (shown == all) return count;
+  return fmt::format("the {}{} of {} (all: roceanalyze {} FILE)", shown, order, count, command);
 }
 
 std::string_view kind_of(std::optional<Severity> severity) {
@@ -133,7 +140,8 @@ void write_connections(Page& page) {
   write_table<ConnectionRow>(
       page,
       {"connections", "Connections",
-       how_many(rows.size(), all.size(), "connections (both directions between two queue pairs)",
+       how_many(rows.size(), all.size(),
+                {"connection", "connections", " (both directions between two queue pairs)"},
                 " with most problems", "connections")},
       connection_columns(), rows, kind);
 }
@@ -142,11 +150,12 @@ void write_hosts(Page& page) {
   const std::vector<HostRow> all = host_rows(page.snapshot);
   if (all.empty()) return;
   const auto rows = first_sightings(all, page.options.top);
-  write_table<HostRow>(page,
-                       {"hosts", "Hosts",
-                        how_many(rows.size(), all.size(), "addresses at the ends of connections",
-                                 " with most problems", "connections")},
-                       host_columns(), rows, [](const HostRow& row) { return kind_of(row.worst); });
+  write_table<HostRow>(
+      page,
+      {"hosts", "Hosts",
+       how_many(rows.size(), all.size(), {"address", "addresses", " at the ends of connections"},
+                " with most problems", "connections")},
+      host_columns(), rows, [](const HostRow& row) { return kind_of(row.worst); });
 }
 
 void write_flows(Page& page) {
@@ -154,11 +163,12 @@ void write_flows(Page& page) {
   if (all.empty()) return;
   const auto rows =
       first_sightings(all, page.options.top, [](const Flow& a, const Flow& b) { return a.bytes > b.bytes; });
-  write_table<Flow>(page,
-                    {"flows", "Flows",
-                     how_many(rows.size(), all.size(), "flows (one direction to one queue pair each)",
-                              " largest", "flows")},
-                    flow_columns(), rows, nullptr);
+  write_table<Flow>(
+      page,
+      {"flows", "Flows",
+       how_many(rows.size(), all.size(), {"flow", "flows", " (one direction to one queue pair each)"},
+                " largest", "flows")},
+      flow_columns(), rows, nullptr);
 }
 
 void write_flow_marks(Page& page) {
@@ -169,7 +179,8 @@ void write_flow_marks(Page& page) {
   write_table<Marking>(
       page,
       {"markings", "Markings",
-       how_many(rows.size(), all.size(), "rows by class, direction and markings", " largest", "markings")},
+       how_many(rows.size(), all.size(), {"row", "rows", " by class, direction and markings"}, " largest",
+                "markings")},
       marking_columns(), rows,
       [](const Marking& row) -> std::string_view { return row.verdict == "violation" ? "warning" : ""; });
 }
@@ -181,15 +192,18 @@ void write_links(Page& page) {
     write_table<PauseRow>(
         page,
         {"pauses", "Pauses",
-         how_many(rows.size(), pauses.size(), "ports and priorities with PAUSE or PFC", " first", "pauses")},
+         how_many(rows.size(), pauses.size(),
+                  {"port and priority", "ports and priorities", " with PAUSE or PFC"}, " first", "pauses")},
         pause_columns(), rows, nullptr);
   }
   const std::vector<DcbxRow> dcbx = dcbx_rows(page.snapshot);
   if (!dcbx.empty()) {
     const auto rows = first_sightings(dcbx, page.options.top);
-    write_table<DcbxRow>(
-        page, {"dcbx", "DCBX", how_many(rows.size(), dcbx.size(), "LLDP announcements", " first", "dcbx")},
-        dcbx_columns(), rows, nullptr);
+    write_table<DcbxRow>(page,
+                         {"dcbx", "DCBX",
+                          how_many(rows.size(), dcbx.size(), {"LLDP announcement", "LLDP announcements", ""},
+                                   " first", "dcbx")},
+                         dcbx_columns(), rows, nullptr);
   }
 }
 

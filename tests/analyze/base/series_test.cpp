@@ -12,6 +12,7 @@ namespace roce::analyze {
 namespace {
 
 constexpr std::int64_t latest = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t us = 1'000;
 constexpr std::int64_t ms = 1'000'000;
 
 std::uint64_t packets_of(const Series& series) {
@@ -24,12 +25,12 @@ TEST(Series, BucketsFollowFromTheFirstTime) {
   Series s;
   EXPECT_EQ(s.start_ns(), 0);
   EXPECT_TRUE(s.buckets().empty());
-  ++s.at(5 * ms + 3).packets;
-  ++s.at(6 * ms + 2).packets;  // the last of the first bucket
-  ++s.at(6 * ms + 3).packets;
-  ++s.at(9 * ms + 3).packets;
-  EXPECT_EQ(s.start_ns(), 5 * ms + 3);
-  EXPECT_EQ(s.width_ns(), ms);
+  ++s.at(5 * us + 3).packets;
+  ++s.at(6 * us + 2).packets;  // the last of the first bucket
+  ++s.at(6 * us + 3).packets;
+  ++s.at(9 * us + 3).packets;
+  EXPECT_EQ(s.start_ns(), 5 * us + 3);
+  EXPECT_EQ(s.width_ns(), us);
   ASSERT_EQ(s.buckets().size(), 5U);
   EXPECT_EQ(s.buckets()[0].packets, 2U);
   EXPECT_EQ(s.buckets()[1].packets, 1U);
@@ -62,13 +63,13 @@ TEST(Series, FramesWithoutATimeDoNotSetTheStart) {
 TEST(Series, WideningKeepsSumsAndMaxima) {
   Series s;
   for (int i = 0; i < 2048; ++i) {
-    auto& bucket = s.at(i * ms);
+    auto& bucket = s.at(i * us);
     bucket = {1, 100, 50, 2, static_cast<std::uint32_t>(i), 3};
   }
-  EXPECT_EQ(s.width_ns(), ms);
+  EXPECT_EQ(s.width_ns(), us);
   EXPECT_EQ(s.buckets().size(), Series::limit);
-  s.at(2048 * ms);
-  EXPECT_EQ(s.width_ns(), 2 * ms);
+  s.at(2048 * us);
+  EXPECT_EQ(s.width_ns(), 2 * us);
   ASSERT_EQ(s.buckets().size(), 1025U);
   for (std::size_t i = 0; i < 1024; ++i) {
     const auto& bucket = s.buckets()[i];
@@ -80,6 +81,32 @@ TEST(Series, WideningKeepsSumsAndMaxima) {
     EXPECT_EQ(bucket.lost, 6U);
   }
   EXPECT_EQ(s.buckets()[1024].packets, 0U);
+}
+
+TEST(Series, OthersMayAskForWiderBuckets) {
+  Series s;
+  for (int i = 0; i < 2000; ++i) s.at(i * us).packets += 1;
+  Series wide = s.of_width(ms);
+  EXPECT_EQ(wide.width_ns(), 1024 * us);
+  ASSERT_EQ(wide.buckets().size(), 2U);
+  EXPECT_EQ(wide.buckets()[0].packets, 1024U);
+  EXPECT_EQ(packets_of(wide), 2000U);
+  ++wide.at(1999 * us).packets;
+  EXPECT_EQ(wide.buckets()[1].packets, 977U);
+  EXPECT_EQ(s.of_width(1).width_ns(), us);
+}
+
+TEST(Series, AFewPacketsHaveFewBuckets) {
+  Series s;
+  ++s.at(0).packets;
+  ++s.at(200 * us).packets;
+  s.fit_packets();
+  EXPECT_LE(s.buckets().size(), 8U);
+  EXPECT_GE(s.buckets().size(), 4U);
+  EXPECT_EQ(s.buckets().front().packets, 1U);
+  EXPECT_EQ(s.buckets().back().packets, 1U);
+  ++s.at(200 * us).packets;
+  EXPECT_EQ(s.buckets().back().packets, 2U);
 }
 
 TEST(Series, CountsDoNotWrap) {
@@ -104,7 +131,7 @@ TEST(Series, JumpsOfCenturiesCostOnePass) {
 // The end of the bucket of the latest time must not wrap around to the earliest ones.
 TEST(Series, TheLatestTimeDoesNotWrap) {
   Series s;
-  ++s.at(latest - 5 * ms).packets;
+  ++s.at(latest - 5 * us).packets;
   ++s.at(latest).packets;
   ASSERT_EQ(s.buckets().size(), 6U);
   ++s.at(-latest).packets;
