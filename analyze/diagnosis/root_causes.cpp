@@ -153,6 +153,8 @@ constexpr FindingRole table_of_roles[] = {
     {"pcp_without_dscp", marking, odd, {}, false, 1},
     {"cm_traffic_class", marking, odd, {}, false, 2},
     {"udp_source_ports", settings, odd, {}},
+    {"tunnel_marking", marking, odd, {loss}, true},
+    {"tunnel_ecn", marking, odd, {loss}, true},
     {"ce_without_cnp", congestion, degraded, {}},
     {"cnp_without_ce", congestion, odd, {}},
     {"cnp_ignored", congestion, degraded, {}},

@@ -374,6 +374,25 @@ const VirtualField packet_fields[] = {
        if (const auto vlan = vlan_id(p)) add_field_number(out, *vlan);
      }},
     {virtual_facts("roce.tunnel", "Tunnels around the packet", ValueType::text), tunnels},
+    {virtual_facts("roce.outer.src", "Source address of the outer header of a tunnel", ValueType::ip),
+     [](const PacketView& p, Values& out) { add_address(out, outer_ends(p).source); }},
+    {virtual_facts("roce.outer.dst", "Destination address of the outer header of a tunnel", ValueType::ip),
+     [](const PacketView& p, Values& out) { add_address(out, outer_ends(p).destination); }},
+    {virtual_facts("roce.outer.dscp", "DSCP of the outer header of a tunnel", ValueType::number, 63),
+     [](const PacketView& p, Values& out) {
+       if (const auto outer = outer_marks(p))
+         add_field_number(out, outer->dscp(), dissect::name_of(dissect::dscp_names, outer->dscp()));
+     }},
+    {virtual_facts("roce.outer.ecn", "ECN of the outer header of a tunnel", ValueType::number, 3),
+     [](const PacketView& p, Values& out) {
+       if (const auto outer = outer_marks(p))
+         add_field_number(out, outer->ecn(), dissect::name_of(dissect::ecn_names, outer->ecn()));
+     }},
+    {virtual_facts("roce.outer.pcp", "Priority of the outermost VLAN tag around a tunnel", ValueType::number,
+                   7),
+     [](const PacketView& p, Values& out) {
+       if (const auto outer = outer_marks(p); outer && outer->pcp) add_field_number(out, *outer->pcp);
+     }},
     {upper_facts("roce.upper", "Upper-layer protocol"),
      [](const PacketView& p, Values& out) {
        if (const std::string_view name = upper_layer_of(p); !name.empty()) add_text(out, name);

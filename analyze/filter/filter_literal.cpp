@@ -22,7 +22,10 @@ struct SameNames {
   std::string_view field;
   std::string_view as;
 };
-constexpr SameNames same_names[] = {{"roce.dscp", "ip.dsfield.dscp"}, {"roce.ecn", "ip.dsfield.ecn"}};
+constexpr SameNames same_names[] = {{"roce.dscp", "ip.dsfield.dscp"},
+                                      {"roce.ecn", "ip.dsfield.ecn"},
+                                      {"roce.outer.dscp", "ip.dsfield.dscp"},
+                                      {"roce.outer.ecn", "ip.dsfield.ecn"}};
 
 struct LongService {
   std::string_view service;

@@ -63,6 +63,8 @@
   rule(pcp_without_dscp, notice, anything, "VLAN priority and DSCP do not match") \
   rule(cm_traffic_class, notice, anything, "markings differ from what the CM negotiated") \
   rule(udp_source_ports, notice, anything, "UDP source ports do not spread over paths") \
+  rule(tunnel_marking, warning, anything, "RoCE is best effort outside of a tunnel") \
+  rule(tunnel_ecn, warning, anything, "ECN differs outside and inside of a tunnel") \
   rule(ce_without_cnp, warning, both_directions, "CE marks without CNPs") \
   rule(cnp_without_ce, info, both_directions, "CNPs without CE marks") \
   rule(cnp_ignored, warning, every_packet, "a sender does not slow down for CNPs") \

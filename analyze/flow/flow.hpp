@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "analyze/base/deep_ptr.hpp"
@@ -14,6 +15,7 @@
 #include "analyze/flow/mark_counts.hpp"
 #include "analyze/flow/marking.hpp"
 #include "analyze/packet/verdict.hpp"
+#include "analyze/record/outer_marks.hpp"
 #include "analyze/record/packet_record.hpp"
 #include "dissect/opcode.hpp"
 #include "dissect/ulp.hpp"
@@ -153,6 +155,13 @@ struct alignas(64) Flow {
   /// The same counters for writing; allocates them.
   [[nodiscard]] SequenceCounts& sequence_to_change() { return rare().sequence; }
 
+  /// Its packets that were captured in a tunnel, copies included, by the marks outside and inside; set at the
+  /// end of the analysis. Empty if none were.
+  [[nodiscard]] std::span<const OuterRow> outer() const noexcept {
+    return rare_ ? std::span<const OuterRow>(rare_->outer) : std::span<const OuterRow>();
+  }
+  [[nodiscard]] std::vector<OuterRow>& outer_to_change() { return rare().outer; }
+
  private:
   [[nodiscard]] PacketRecord::Look look() const noexcept { return {look_word_, look_flags_}; }
   /// The counts that do not depend on the look.
@@ -205,6 +214,7 @@ struct alignas(64) Flow {
   struct Rare {
     SequenceCounts sequence;
     Tally tally;
+    std::vector<OuterRow> outer;
   };
   [[nodiscard]] Rare& rare() {
     if (!rare_) rare_ = std::make_unique<Rare>();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyze/link/link_view.hpp"
 
+#include "analyze/record/outer_marks.hpp"
 #include "dissect/dissect.hpp"
 #include "dissect/headers/ethernet.hpp"
 #include "dissect/headers/ip.hpp"
@@ -13,20 +14,6 @@ namespace {
 
 std::uint64_t load_mac(const std::uint8_t* p) noexcept {
   return std::uint64_t{load_be16(p)} << 32U | load_be32(p + 2);
-}
-
-/// Index of the first layer after the mirror's own headers; 0 without a mirror. ERSPAN I is GRE without a
-/// header of its own.
-std::size_t end_of_mirror(const Dissection& d) noexcept {
-  if (!d.in(Tunnel::erspan)) return 0;
-  std::size_t end = 0;
-  bool erspan = false;
-  for (std::size_t i = 0; i < d.layer_count; ++i) {
-    const HeaderId id = d.layers[i].id;
-    erspan = erspan || id == HeaderId::erspan2 || id == HeaderId::erspan3;
-    if (id == HeaderId::erspan2 || id == HeaderId::erspan3 || (!erspan && id == HeaderId::gre)) end = i + 1;
-  }
-  return end;
 }
 
 /// DSCP of an IPv4 or an IPv6 header.

@@ -46,13 +46,14 @@ std::optional<std::uint16_t> vlan_id(const PacketView& packet) noexcept {
   return dissect::read<dissect::Vlan::vid>(layer_bytes(packet, vlan));
 }
 
-Endpoints endpoints(const PacketView& packet) noexcept {
+namespace {
+
+Endpoints ends_at(const PacketView& packet, std::uint8_t network) noexcept {
   const auto make = [](const std::uint8_t* p, const dissect::Field& source,
                        const dissect::Field& destination) {
     return Endpoints{{p + source.first_byte(), source.bits / 8U},
                      {p + destination.first_byte(), destination.bits / 8U}};
   };
-  const std::uint8_t network = packet.dissection->network;
   if (network == Dissection::none) return {};
   const std::uint8_t* p = layer_bytes(packet, network);
   switch (packet.dissection->layers[network].id) {
@@ -65,6 +66,16 @@ Endpoints endpoints(const PacketView& packet) noexcept {
     default:
       return {};
   }
+}
+
+}  // namespace
+
+Endpoints endpoints(const PacketView& packet) noexcept {
+  return ends_at(packet, packet.dissection->network);
+}
+
+Endpoints outer_ends(const PacketView& packet) noexcept {
+  return ends_at(packet, outer_network(*packet.dissection));
 }
 
 std::optional<Undissected> undissected(const PacketView& packet) noexcept {

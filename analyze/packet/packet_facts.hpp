@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "analyze/packet/packet_view.hpp"
+#include "analyze/record/outer_marks.hpp"
 #include "dissect/opcode.hpp"
 
 namespace roce::analyze {
@@ -36,6 +37,12 @@ struct Endpoints {
   dissect::Bytes destination;
 };
 [[nodiscard]] Endpoints endpoints(const PacketView& packet) noexcept;
+
+/// The outer header of a packet in a tunnel, and its addresses; none and empty without a tunnel.
+[[nodiscard]] inline std::optional<OuterMarks> outer_marks(const PacketView& packet) noexcept {
+  return outer_marks(packet.frame->data, *packet.dissection);
+}
+[[nodiscard]] Endpoints outer_ends(const PacketView& packet) noexcept;
 
 /// What Dissection::unknown_type is the number of, by the last header.
 enum class UnknownNumber : std::uint8_t {

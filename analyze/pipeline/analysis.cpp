@@ -147,6 +147,7 @@ class Pipeline final : private Relay::Stages {
     }
     followed_.links.watch(batch, stage_);
     followed_.totals.merge(batch.totals);
+    followed_.outer.merge(batch.outer);
     followed_.frames += frames.size();
     if (const auto idle_before = followed_.idle.pass(followed_.frames, frames.back().time_ns)) {
       followed_.tracker.retire_idle(*idle_before);

@@ -2,14 +2,37 @@
 #include "analyze/pipeline/analysis_state.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <iterator>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
 
-#include "analyze/results/unpaired_connections.hpp"
 #include "analyze/results/capture_point_text.hpp"
+#include "analyze/results/unpaired_connections.hpp"
 
 namespace roce::analyze {
+
+namespace {
+
+/// Of several flows with one key, whose queue pair number was used again, the last that had begun by then.
+void give_outer_marks(const OuterCounts& outer, std::vector<Flow>& flows) {
+  if (outer.rows().empty()) return;
+  std::map<FlowKey::Words, std::vector<Flow*>> by_key;
+  for (Flow& flow : flows) by_key[std::bit_cast<FlowKey::Words>(flow.key)].push_back(&flow);
+  for (const OuterCounts::Row& row : outer.rows()) {
+    const auto found = by_key.find(std::bit_cast<FlowKey::Words>(row.flow));
+    if (found == by_key.end()) continue;
+    const std::vector<Flow*>& all = found->second;
+    const auto later = std::find_if(all.begin() + 1, all.end(), [&](const Flow* flow) {
+      return flow->first_packet() > row.first_packet;
+    });
+    (*std::prev(later))->outer_to_change().push_back(row);
+  }
+}
+
+}  // namespace
 
 AnalysisState::AnalysisState(const AnalysisOptions& analysis, bool shows_copies,
                              LinkFollower::SpeedOf speed_of)
@@ -70,6 +93,7 @@ std::shared_ptr<Snapshot> conclude(AnalysisState&& followed, SourceFacts&& facts
     const dissect::Ulp agreed = managers.ulp_of(flow.key.dst, flow.key.dst_qp);
     if (agreed != dissect::Ulp::none) flow.upper = agreed;
   }
+  give_outer_marks(followed.outer, snapshot->flows);
   snapshot->flow_points = followed.points.finish(snapshot->flows, result.departed.flows != 0);
   snapshot->flow_points_dropped = followed.points.dropped();
   snapshot->connections = std::move(result.connections);

@@ -11,6 +11,7 @@
 #include "analyze/pipeline/clock_steps.hpp"
 #include "analyze/pipeline/idle_watch.hpp"
 #include "analyze/pipeline/link_follower.hpp"
+#include "analyze/record/outer_counts.hpp"
 #include "analyze/record/time_order.hpp"
 #include "analyze/record/totals.hpp"
 #include "analyze/tracker/tracker.hpp"
@@ -52,6 +53,7 @@ struct AnalysisState {
   IdleWatch idle;
   TimeOrder order;
   FlowPoints points;
+  OuterCounts outer;
   LinkFollower links;
   Totals totals;
   std::uint64_t frames = 0;

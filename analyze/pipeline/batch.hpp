@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "analyze/record/outer_counts.hpp"
 #include "analyze/record/packet_record.hpp"
 #include "analyze/record/totals.hpp"
 #include "capture/core/comments.hpp"
@@ -21,8 +22,9 @@ struct Batch {
   std::vector<PacketBrief> packets;
   std::vector<PacketRecord> records;
   std::vector<std::uint32_t> controls;  ///< indices of MAC control and LLDP frames, ascending
-  /// Of this batch only, because batches are processed in parallel.
+  // Of this batch only, because batches are processed in parallel.
   Totals totals;
+  OuterCounts outer;  ///< packets in tunnels
   dissect::Dissection dissection;
   // State before the batch.
   std::uint64_t frames_before = 0;

@@ -62,6 +62,7 @@ void DissectStage::work(Batch& batch) const {
   batch.records.clear();
   batch.controls.clear();
   batch.totals = Totals{};
+  batch.outer = OuterCounts{};
   look_at_stamps(batch);
   if (options_.filter != nullptr) batch.comments = capture::BatchComments(batch.read);
   const bool images = images_wanted_ && !batch.interleaved;
@@ -191,6 +192,8 @@ void DissectStage::count_if_selected(Batch& batch, std::size_t i, PacketRecord& 
   record.flags = static_cast<std::uint8_t>(record.flags | PacketRecord::selected);
   record.common = static_cast<std::uint8_t>(common_of(record));
   totals.count(batch.frames_before + i + 1, frame, d, record, options_.check_icrc ? &icrc : nullptr);
+  if (d.tunnels != 0 && record.has(PacketRecord::valid) && !record.has(PacketRecord::other_version))
+    batch.outer.count(batch.frames_before + i + 1, frame, d, record);
   if (!record.has(PacketRecord::valid) && link_control_of(d) != LinkControl::none)
     batch.controls.push_back(static_cast<std::uint32_t>(i));
   if (dissect::gid_disagrees(bytes, d)) totals.diagnostics.add(DiagnosticId::gid_disagrees);

@@ -53,6 +53,17 @@ def last(text):
     return text.split(",")[-1]
 
 
+def outer_of(values):
+    """Marks of the outermost IP header of a packet in a tunnel; a mirror's headers (ERSPAN) are none."""
+    protocols = values["frame.protocols"].split(":")
+    networks = [p for p in protocols if p in ("ip", "ipv6")]
+    if "erspan" in protocols or len(networks) < 2:
+        return {}
+    source, target, dscp, ecn, _ = NETWORKS[networks[0] == "ipv6"]
+    return {"outer_src": values[source].split(",")[0], "outer_dst": values[target].split(",")[0],
+            "outer_dscp": int(values[dscp].split(",")[0]), "outer_ecn": ECN[int(values[ecn].split(",")[0])]}
+
+
 def packets_of(path):
     """Number and marks of each RoCE packet, as tshark tells them."""
     with tempfile.TemporaryDirectory() as directory:
@@ -81,7 +92,7 @@ def packets_of(path):
         if networks:
             source, target, dscp, ecn, ttl = NETWORKS[networks[-1] == "ipv6"]
             marks.update(src=last(values[source]), dst=last(values[target]), dscp=int(last(values[dscp])),
-                         ecn=ECN[int(last(values[ecn]))], ttl=int(last(values[ttl])))
+                         ecn=ECN[int(last(values[ecn]))], ttl=int(last(values[ttl])), **outer_of(values))
         elif values[GRH[0]] != "":
             tclass = int(last(values[GRH[2]]), 0)
             marks.update(src=last(values[GRH[0]]), dst=last(values[GRH[1]]), dscp=tclass >> 2, ecn=ECN[tclass & 3],
@@ -99,6 +110,7 @@ def copies_of(program, path):
 
 
 MATRIX = ("class", "src", "dst", "dscp", "pcp", "ecn")
+OUTER = ("outer_src", "outer_dst", "outer_dscp", "outer_ecn", "src", "dst", "dscp", "ecn")
 ROWS = ("class", "src", "dst", "dscp", "pcp", "ecn", "vlan", "ttl", "p_key")
 
 
@@ -110,8 +122,10 @@ def compare(program, path):
     report = json.loads(out)
     copies = copies_of(program, path) if any(f["duplicate_captures"] for f in report["flows"]) else set()
     theirs = {MATRIX: collections.Counter(), ROWS: collections.Counter()}
-    first = {}
+    outer, first = collections.Counter(), {}
     for number, marks in packets_of(path):
+        if "outer_src" in marks:
+            outer[tuple(marks[k] for k in OUTER)] += 1
         if number in copies:
             continue
         for keys, counts in theirs.items():
@@ -133,12 +147,18 @@ def compare(program, path):
             key = tuple({**row, "src": flow["src"], "dst": flow["dst"]}[k] for k in ROWS)
             ours[ROWS][key] += row["packets"]
             our_first[key] = min(row["first_packet"], our_first.get(key, row["first_packet"]))
+    theirs[OUTER], ours[OUTER] = outer, collections.Counter()
+    for flow in report["flows"]:
+        for row in flow["outer"]:
+            key = (row["src"], row["dst"], row["dscp"], row["ecn"], flow["src"], flow["dst"], row["inner_dscp"],
+                   row["inner_ecn"])
+            ours[OUTER][key] += row["packets"]
     wrong = []
     for keys, counts in theirs.items():
         for key in sorted(set(counts) | set(ours[keys]), key=str):
             if counts[key] != ours[keys][key]:
                 wrong.append(f"{dict(zip(keys, key))}: ours {ours[keys][key]}, tshark {counts[key]}")
-            elif first[key] != our_first[key]:
+            elif keys != OUTER and first[key] != our_first[key]:
                 wrong.append(f"{dict(zip(keys, key))}: first packet ours {our_first[key]}, tshark {first[key]}")
     if report["markings_others"] != 0:
         wrong.append(f"{report['markings_others']} packets in no row")

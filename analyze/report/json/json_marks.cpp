@@ -9,6 +9,7 @@
 #include "analyze/results/capture_point_text.hpp"
 #include "analyze/results/marking_columns.hpp"
 #include "analyze/results/not_judged.hpp"
+#include "dissect/dissect.hpp"
 
 namespace roce::analyze {
 namespace {
@@ -122,6 +123,21 @@ void write_congestion(JsonWriter& json, const Connection& connection) {
 
 void write_marks(JsonWriter& json, const Flow& flow) {
   write_rows(json, "marks", flow.marks());
+}
+
+void write_outer(JsonWriter& json, const Flow& flow) {
+  json.key("outer").begin_array();
+  for (const OuterRow& row : flow.outer()) {
+    json.begin_object().field("tunnel", dissect::tunnel_name(row.outer.tunnel));
+    json.field("src", address_text(row.outer.from)).field("dst", address_text(row.outer.to));
+    json.field("dscp", row.outer.dscp()).field("ecn", ecn_key(row.outer.ecn()));
+    write_optional(json, "pcp", row.outer.pcp);
+    json.field("inner_dscp", row.inner_dscp()).field("inner_ecn", ecn_key(row.inner_ecn()));
+    json.field("point", row.point).field("packets", row.packets).field("first_packet", row.first_packet);
+    write_time(json, "first_time", row.first_time_ns);
+    json.end_object();
+  }
+  json.end_array();
 }
 
 void write_points(JsonWriter& json, const Snapshot& snapshot, const Flow& flow) {

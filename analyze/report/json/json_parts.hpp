@@ -43,6 +43,8 @@ void write_congestion(JsonWriter& json, const Snapshot& snapshot);
 void write_congestion(JsonWriter& json, const Connection& connection);
 /// "marks": [...] of a flow
 void write_marks(JsonWriter& json, const Flow& flow);
+/// "outer": [...] of a flow: its packets in tunnels
+void write_outer(JsonWriter& json, const Flow& flow);
 /// "points" of one flow: its packets at each capture point; empty if there is only one.
 void write_points(JsonWriter& json, const Snapshot& snapshot, const Flow& flow);
 

@@ -167,6 +167,7 @@ void write_flow(JsonWriter& json, const Snapshot& snapshot, const Flow& f) {
   write_ecn(json, f.ecn);
   write_counts(json, "pcp", f.pcp);
   write_marks(json, f);
+  write_outer(json, f);
   write_points(json, snapshot, f);
   json.key("opcodes").begin_object();
   for (const auto& entry : f.opcodes.sorted()) json.field(dissect::opcode_name(entry.key), entry.count);
@@ -314,8 +315,9 @@ void report_json(const Snapshot& snapshot, bool pretty, const ReportSink& sink) 
   write_diagnostics(json, snapshot.diagnostics);
   // The parts that this version computes; other keys exist by contract, but are empty.
   json.key("analysed").begin_row();
-  for (const std::string_view part : {"capture", "roce", "flows", "connections", "incidents", "cm_exchanges",
-                                      "congestion", "dcbx", "markings", "diagnoses", "findings", "series", "diagnostics"})
+  for (const std::string_view part :
+       {"capture", "roce", "flows", "connections", "incidents", "cm_exchanges", "congestion", "dcbx",
+        "markings", "diagnoses", "findings", "series", "diagnostics"})
     json.value(part);
   json.end_row().end_object();
   sink.text += '\n';

@@ -232,6 +232,15 @@ TEST(Filter, knows_what_wireshark_lacks) {
   EXPECT_EQ(flush.count("roce.src == ip.dst"), 0U);
   EXPECT_EQ(flush.count("roce.src == ip.src"), 118U);
 
+  const Sample vxlan("09_vxlan.pcap.zst");
+  EXPECT_EQ(vxlan.count("roce.outer.dscp == 0 && roce.dscp == 26"), 100U);
+  EXPECT_EQ(vxlan.count("roce.outer.src == 10.77.0.1 && infiniband"), 80U);
+  EXPECT_EQ(vxlan.count("roce.outer.dst == 10.77.0.1 && infiniband"), 20U);
+  EXPECT_EQ(vxlan.count("roce.outer.pcp"), 0U);
+  EXPECT_EQ(Sample("09_vxlan_ce.cb.pcap.zst").count("roce.outer.ecn == CE && roce.ecn == 2"), 95U);
+  EXPECT_EQ(Sample("09_vxlan6.pcap.zst").count("roce.outer.src == fd77::1 && infiniband"), 80U);
+  EXPECT_EQ(Sample("09_mirror_erspan2.pcap.zst").count("roce.outer.dscp"), 0U) << "a mirror's headers";
+
   const Sample loss("04_write_loss1.ca.pcap.zst");
   EXPECT_EQ(loss.count("infiniband.aeth.syndrome.error_code == \"PSN sequence error\""),
             loss.count("infiniband.aeth.syndrome == 96"));
