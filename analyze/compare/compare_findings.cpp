@@ -308,7 +308,9 @@ constexpr ChangeRule change_rules[] = {
     {"ecn_changed_between", Severity::warning, "ECN changed between the points other than by congestion",
      [](const MarkChange& c) { return c.field == MarkField::ecn && !is_congestion(c); },
      "only ECT may become CE (RFC 3168, 5): look for a device that rewrites the whole TOS byte instead of "
-     "the DSCP."},
+     "the DSCP. What was CE outside of a tunnel must be CE inside once it is taken out (RFC 6040, 4.2): if "
+     "it "
+     "is not, set the tunnel's ends to the normal mode of RFC 6040."},
     {"ce_between", Severity::info, "Congestion marked between the points", is_congestion,
      "the congested queue is between the points: check its ECN thresholds and its load."},
     {"vlan_changed_between", Severity::notice, "VLAN tag added, removed or changed between the points",

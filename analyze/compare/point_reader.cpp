@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include "analyze/record/fast_record.hpp"
+#include "analyze/record/outer_marks.hpp"
+#include "analyze/record/outer_marks.hpp"
 #include "dissect/bytes.hpp"
 #include "dissect/dissect.hpp"
 #include "dissect/headers/ip.hpp"
@@ -60,6 +62,11 @@ bool PointReader::make(const capture::Frame& frame, PointPacket& packet) {
     dissect::dissect(bytes, frame.wire, frame.link_type, dissection_, options);
     make_record(frame, dissection_, record);
     if (!record.has(PacketRecord::valid)) return false;
+    // CE outside of a tunnel is CE inside as soon as it is taken out (RFC 6040, 4.2).
+    constexpr auto ce = static_cast<std::uint8_t>(dissect::Ecn::ce);
+    const auto outer = outer_marks(frame.data, dissection_);
+    if (outer && outer->ecn() == ce && (record.traffic_class & ce) != 0)
+      record.traffic_class = static_cast<std::uint8_t>(record.traffic_class | ce);
     network_id = dissection_.layers[dissection_.network].id;
     network = dissection_.layers[dissection_.network].offset;
     const bool filter_wants_icrc = options_.filter != nullptr && options_.filter->needs_icrc();

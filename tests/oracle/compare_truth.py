@@ -66,6 +66,11 @@ def frames(path):
         marks = {"dscp": f["ipv6.tclass.dscp" if six else "ip.dsfield.dscp"],
                  "ecn": f["ipv6.tclass.ecn" if six else "ip.dsfield.ecn"],
                  "ttl": f["ipv6.hlim" if six else "ip.ttl"], "vlan": f["vlan.id"], "pcp": f["vlan.priority"]}
+        # CE outside of a tunnel is CE inside as soon as it is taken out (RFC 6040, 4.2).
+        outside = [values[name].split(",")[0] for name in ("ip.dsfield.ecn", "ipv6.tclass.ecn")]
+        if values["ip.src"].count(",") + values["ipv6.src"].count(",") + bool(values["ip.src"] and values["ipv6.src"]) \
+                and "3" in outside and marks["ecn"] != "0":
+            marks["ecn"] = "3"
         packets.append(Packet(int(f["frame.number"]), int(seconds) * 10**9 + int(fraction.ljust(9, "0")[:9]),
                               f["eth.src"], (source, target, f["ip.id"], opcode, queue, psn),
                               f["infiniband.invariant.crc"], marks, opcode, (source, target, queue), psn))
