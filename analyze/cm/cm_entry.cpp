@@ -130,7 +130,7 @@ bool CmEntry::see(CmSeen CmExchange::*slot, const CmArrival& a, bool from_client
   const Transmission now{a.time_ns, a.message.transaction_id, a.psn, a.ip_id, from_client};
   CmSeen& seen = exchange.*slot;
   if (!seen) {
-    seen = {a.number, a.time_ns, 1};
+    seen = {a.number, a.time_ns, 1, 0, a.number, a.time_ns};
     last_[i] = now;
     return true;
   }
@@ -138,7 +138,11 @@ bool CmEntry::see(CmSeen CmExchange::*slot, const CmArrival& a, bool from_client
     if (seen.of_other_side < std::numeric_limits<std::uint32_t>::max()) ++seen.of_other_side;
     return false;
   }
-  if (!last_[i].copied_by(now) && seen.count < std::numeric_limits<std::uint32_t>::max()) ++seen.count;
+  if (!last_[i].copied_by(now) && seen.count < std::numeric_limits<std::uint32_t>::max()) {
+    ++seen.count;
+    seen.last_frame = a.number;
+    seen.last_time_ns = a.time_ns;
+  }
   last_[i] = now;
   return false;
 }

@@ -44,4 +44,8 @@ std::optional<std::uint64_t> answer_time_ns(const CmExchange& x) noexcept {
   return x.rejected_by_server ? span_of(x.req, x.rej) : std::nullopt;
 }
 
+std::optional<std::uint64_t> ready_time_ns(const CmExchange& x) noexcept {
+  return span_of(x.rep, x.rtu);
+}
+
 }  // namespace roce::analyze

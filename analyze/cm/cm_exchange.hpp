@@ -15,12 +15,14 @@ namespace roce::analyze {
 /// Default for the number of exchanges that are kept.
 inline constexpr std::size_t default_exchange_limit = 64 * 1024;
 
-/// One kind of CM message in an exchange: its first packet and its count.
+/// One kind of CM message in an exchange: its first packet, its count, and its last transmission.
 struct CmSeen {
   std::uint64_t frame = 0;  ///< number of the first one; 0 = not captured
   std::int64_t time_ns = capture::no_time;
   std::uint32_t count = 0;          ///< with retransmissions, without mirrored copies
   std::uint32_t of_other_side = 0;  ///< the same kind of message from the peer, copies included
+  std::uint64_t last_frame = 0;     ///< of the last transmission
+  std::int64_t last_time_ns = capture::no_time;
   [[nodiscard]] explicit operator bool() const noexcept { return frame != 0; }
 };
 
@@ -84,5 +86,7 @@ struct CmExchange {
 [[nodiscard]] std::optional<std::uint64_t> connect_time_ns(const CmExchange& exchange) noexcept;
 /// Time from the first REQ to the server's first REP or REJ; absent as above.
 [[nodiscard]] std::optional<std::uint64_t> answer_time_ns(const CmExchange& exchange) noexcept;
+/// Time from the first REP to the first RTU; absent as above.
+[[nodiscard]] std::optional<std::uint64_t> ready_time_ns(const CmExchange& exchange) noexcept;
 
 }  // namespace roce::analyze

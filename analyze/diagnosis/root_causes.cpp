@@ -143,6 +143,7 @@ constexpr FindingRole table_of_roles[] = {
     {"cm_rejected", connection_refused, fatal, {}},
     {"cm_unanswered", connection_unanswered, fatal, {}},
     {"version_mix", settings, odd, {}},
+    {"cm_slow", connection_slow, degraded, {loss, corruption, answers_lost, loss_or_reordering}},
     {"marking_directions", marking, odd, {}, false, 2},
     {"marking_changes", marking, odd, {}, false, 1},
     {"marking_between_points", marking, odd, {}, false, 1},

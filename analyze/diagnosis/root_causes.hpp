@@ -28,6 +28,7 @@ enum class RootCause : std::uint8_t {
   timer_too_short,         ///< answers come later than the timer
   receiver_not_ready,      ///< RNR NAKs
   request_or_answer_lost,  ///< a timer expired, for a request or an answer
+  connection_slow,         ///< set up only after CM messages were sent again, or late
   path_mtu,                ///< packets of a size do not get through
   duplicates,              ///< the network delivers twice
   congestion,              ///< CE marks that slow nobody down
@@ -53,6 +54,7 @@ inline constexpr EnumNames<RootCause, root_cause_count> root_cause_names(
      {RootCause::timer_too_short, "timer_too_short"},
      {RootCause::receiver_not_ready, "receiver_not_ready"},
      {RootCause::request_or_answer_lost, "request_or_answer_lost"},
+     {RootCause::connection_slow, "connection_slow"},
      {RootCause::path_mtu, "path_mtu"},
      {RootCause::duplicates, "duplicates"},
      {RootCause::congestion, "congestion"},

@@ -53,6 +53,7 @@
   rule(cm_rejected, warning, anything, "connection rejected") \
   rule(cm_unanswered, warning, both_directions, "connection request unanswered") \
   rule(version_mix, notice, anything, "RoCE v1 and v2 between the same hosts") \
+  rule(cm_slow, warning, both_directions, "slow connection set-up") \
   rule(marking_directions, warning, anything, "the two directions are marked differently") \
   rule(marking_changes, warning, anything, "markings change within a flow") \
   rule(marking_between_points, warning, anything, "markings differ between capture points") \

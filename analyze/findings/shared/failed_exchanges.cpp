@@ -34,6 +34,7 @@ struct IdField {
 constexpr IdField id_fields[] = {
     {false, &CmExchange::req, "infiniband.cm.req"},
     {false, &CmExchange::rep, "infiniband.cm.rep.remotecommid"},
+    {false, &CmExchange::rtu, "infiniband.cm.rtu.localcommid"},
     {false, &CmExchange::rej, "infiniband.cm.rej.remotecommid", false, true},
     {false, &CmExchange::rej, "infiniband.cm.rej.localcommid", true, false},
     // Either side may disconnect, or both.

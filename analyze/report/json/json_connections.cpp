@@ -209,6 +209,7 @@ void write_seen(JsonWriter& json, std::string_view key, const CmSeen& seen) {
   }
   json.key(key).begin_object().field("packet", seen.frame);
   write_time(json, "time", seen.time_ns);
+  write_time(json, "last_time", seen.last_time_ns);
   json.field("count", seen.count).end_object();
 }
 
@@ -234,6 +235,8 @@ void write_exchange(JsonWriter& json, const CmExchange& cm, std::size_t id,
   json.field("rejected_by_server", cm.rejected_by_server);
   write_optional(json, "sidr_status", cm.sidr_status);
   write_optional(json, "connect_ns", connect_time_ns(cm));
+  write_optional(json, "answer_ns", answer_time_ns(cm));
+  write_optional(json, "ready_ns", ready_time_ns(cm));
   json.key("connections").begin_row();
   for (const std::uint32_t connection : connections) json.value(connection);
   json.end_row();
