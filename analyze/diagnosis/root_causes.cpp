@@ -110,6 +110,7 @@ constexpr FindingRole table_of_roles[] = {
     {"retries_exhausted", no_answer, fatal, what_silences},
     {"spurious_retransmission", answers_lost, degraded, what_repeats},
     {"slow_recovery", unexplained, odd, what_repeats},
+    {"straggler", unexplained, odd, what_repeats},
     {"reordering", reordering, degraded, {reordering, loss_or_reordering}},
     {"duplicates_network", duplicates, odd, {duplicates}},
     {"rnr", receiver_not_ready, degraded, {receiver_not_ready}},

@@ -21,6 +21,7 @@
   rule(retries_exhausted, error, both_directions, "transport retries exhausted") \
   rule(spurious_retransmission, warning, both_directions, "spurious retransmissions") \
   rule(slow_recovery, warning, both_directions, "slow recovery from loss") \
+  rule(straggler, notice, every_packet, "the last of parallel transfers ends late") \
   rule(reordering, warning, every_packet, "packets arrive out of order") \
   rule(duplicates_network, warning, every_packet, "the network delivers packets twice") \
   rule(rnr, warning, anything, "receiver not ready") \
