@@ -13,6 +13,11 @@ void Incident::absorb(const Incident& more) noexcept {
   last_frame = std::max(last_frame, more.last_frame);
   retries = std::max(retries, more.retries);
   lost_row = std::max(lost_row, more.lost_row);
+  lost_again += more.lost_again;
+  if (more.lost_at_least() != 0) {
+    lost_least_bytes =
+        lost_at_least() == 0 ? more.lost_least_bytes : std::min(lost_least_bytes, more.lost_least_bytes);
+  }
   lost_before += more.lost_before;
   lost_after += more.lost_after;
   lost_at_most += more.lost_at_least();

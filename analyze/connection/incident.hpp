@@ -171,12 +171,19 @@ struct Incident {
   std::uint32_t lost_before = 0;  ///< transmissions lost upstream of the capture point
   std::uint32_t lost_after = 0;   ///< downstream
   std::uint32_t lost_at_most = 0;
+  /// Timers that ran out because what had been sent again was lost as well: a responder sends one NAK for a
+  /// gap (IBTA 9.7.5.2.8).
+  std::uint32_t lost_again = 0;
+  std::uint32_t lost_least_bytes = 0;  ///< on the wire, of the smallest of them; 0: not known of all
   std::uint32_t lost_row = 0;  ///< most of them with consecutive PSNs in one pass, where that shows: upstream
   std::uint32_t repeated_packets = 0;
   std::uint32_t discarded_packets = 0;  ///< by the receiver, at most
   std::uint64_t repeated_bytes = 0;     ///< on the wire
   std::uint64_t discarded_bytes = 0;
 
+  /// What the last answers before it took, the earlier and the later half of them, median; 0: not known.
+  std::int64_t answers_early_ns = 0;
+  std::int64_t answers_late_ns = 0;
   std::int64_t stalled_ns = 0;            ///< without goodput: what is missing was not yet sent again
   std::int64_t recovery_ns = unknown_ns;  ///< from the first packet that shows it to the confirmation
 

@@ -11,6 +11,7 @@
 #include "analyze/base/address_text.hpp"
 #include "analyze/base/units.hpp"
 #include "analyze/connection/find_connection.hpp"
+#include "analyze/diagnosis/facts.hpp"
 #include "analyze/findings/shared/texts.hpp"
 #include "dissect/aeth.hpp"
 
@@ -220,36 +221,6 @@ std::string sentence_of(const Snapshot& snapshot, const Trouble& t, const HitSha
   }
 }
 
-std::string pattern_words(const LossPattern& pattern) {
-  switch (pattern.pattern) {
-    case Pattern::single:
-      return pattern.most_at_once == 1
-                 ? "Single packets."
-                 : fmt::format("Single packets, at most {} at once.", pattern.most_at_once);
-    case Pattern::bursts:
-      return fmt::format("In bursts of up to {} packets, as a full queue drops them.", pattern.most_at_once);
-    case Pattern::periodic:
-      return fmt::format("At even intervals of {}.", duration_text(pattern.period_ns));
-    case Pattern::outage:
-      return fmt::format("All at once on {} connections, once: nothing got through for {} at least.",
-                         pattern.connections_hit, duration_text(pattern.outage_ns));
-    case Pattern::by_class:
-      return fmt::format(
-          "Only with DSCP {}: {} between the same hosts lose nothing.", pattern.common,
-          pattern.others == 1 ? std::string("another DSCP") : fmt::format("{} others", pattern.others));
-    case Pattern::by_path:
-      return fmt::format(
-          "Only with UDP source port {}: {} between the same hosts lose nothing, so it is one of several "
-          "paths.",
-          pattern.common,
-          pattern.others == 1 ? std::string("another one") : fmt::format("{} others", pattern.others));
-    case Pattern::none:
-    case Pattern::count_:
-      break;
-  }
-  return {};
-}
-
 /// Several senders whose bursts meet at one receiver, or whose packets the network marks on the way there.
 std::string incast_words(const Snapshot& snapshot, const Trouble& trouble, const LossPattern& pattern) {
   if (trouble.cause != RootCause::loss || trouble.ways.size() < 3) return {};
@@ -430,7 +401,8 @@ void put_in_words(const Snapshot& snapshot, const Trouble& trouble, const HitSha
   diagnosis.pattern = pattern.pattern;
   for (std::string fact :
        {pattern_words(pattern), incast_words(snapshot, trouble, pattern), incidents_words(trouble, diagnosis),
-        cost_words(diagnosis.cost), symptoms_words(trouble)}) {
+        cost_words(diagnosis.cost), lost_again_words(trouble),
+        symptoms_words(trouble)}) {
     if (!fact.empty()) diagnosis.facts.push_back(std::move(fact));
   }
   if (pattern.pattern == Pattern::bursts && snapshot.congestion.ect_packets == 0)

@@ -7,6 +7,7 @@
 
 #include "analyze/episode/answers.hpp"
 #include "analyze/episode/incident_groups.hpp"
+#include "analyze/episode/incident_losses.hpp"
 #include "analyze/episode/scratch.hpp"
 #include "analyze/episode/thresholds.hpp"
 #include "dissect/opcode.hpp"
@@ -37,7 +38,6 @@ class Judge {
 
  private:
   void count(const Group& group, Incident& incident) const;
-  [[nodiscard]] std::uint32_t longest_row(const Group& group) const;
   void judge(const Group& group, Incident& incident) const;
   void judge_loss(const Group& group, Incident& incident) const;
   void judge_asked(const Group& group, std::int32_t nak, Incident& incident) const;
@@ -77,31 +77,13 @@ std::int32_t Judge::recovered_at(const Group& group) const {
   return -1;
 }
 
-/// Losses in a row: PSN after PSN before one packet that shows them missing.
-std::uint32_t Judge::longest_row(const Group& group) const {
-  List<const Loss*> lost;
-  for (const Loss* loss : group.losses) {
-    if (loss->where == Lost::before_capture) lost.push_back(loss);
-  }
-  std::sort(lost.begin(), lost.end(), [](const Loss* a, const Loss* b) {
-    return std::tuple(a->request, a->shown, a->psn) < std::tuple(b->request, b->shown, b->psn);
-  });
-  std::uint32_t longest = lost.empty() ? 0 : 1;
-  std::uint32_t row = 1;
-  for (std::size_t i = 1; i < lost.size(); ++i) {
-    const bool next = lost[i]->request == lost[i - 1]->request && lost[i]->shown == lost[i - 1]->shown &&
-                      lost[i]->psn == lost[i - 1]->psn + 1;
-    row = next ? row + 1 : 1;
-    longest = std::max(longest, row);
-  }
-  return longest;
-}
-
 void Judge::count(const Group& group, Incident& incident) const {
   for (const Loss* loss : group.losses) {
     ++(loss->where == Lost::before_capture ? incident.lost_before : incident.lost_after);
   }
   incident.lost_row = longest_row(group);
+  incident.lost_least_bytes = least_lost_bytes(all_, group);
+  incident.lost_again = lost_again(group);
   List<std::int32_t> lost;
   for (const Loss* loss : group.losses) lost.push_back(loss->note);
   std::sort(lost.begin(), lost.end());
@@ -392,6 +374,7 @@ std::uint64_t Judge::asked_before(const Group& group) const {
 Incident Judge::describe(const Group& group) const {
   Incident incident;
   count(group, incident);
+  measure_answers(all_, group, incident);
   judge(group, incident);
   measure(group, incident);
   learn_how(group, incident);

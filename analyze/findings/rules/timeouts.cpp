@@ -150,6 +150,12 @@ void find_timeouts(const Snapshot& snapshot, FindingSink& sink) {
     const std::string incidents = incidents_text(
         snapshot, group, false, [](const Incident& each) { return each.learned == LearnedBy::timer; });
     if (!incidents.empty()) text += fmt::format(" {}.", incidents);
+    if (const std::uint64_t again = lost_again(snapshot, group); again != 0) {
+      text += fmt::format(
+          " At least {} it ran out because a repeat was lost, too: a responder sends one NAK for a gap (IBTA "
+          "9.7.5.2.8), so only the timer helps.",
+          times_text(again));
+    }
     const std::string missing = missing_text(*longest->connection, longest->side);
     const std::uint64_t unheard = longest->requester().trouble->worst_chain.unheard_nak;
     text +=

@@ -35,4 +35,14 @@ std::string incidents_text(const Snapshot& snapshot, const Group& group, bool of
   return text + fmt::format(", median recovery {}, longest {}", median, longest);
 }
 
+std::uint64_t lost_again(const Snapshot& snapshot, const Group& group) {
+  std::set<std::pair<std::uint32_t, unsigned>> sides;
+  for (const Case& c : group.cases) sides.emplace(c.connection->id, c.side);
+  std::uint64_t times = 0;
+  for (const Incident& incident : snapshot.incidents) {
+    if (sides.contains({incident.connection, incident.side})) times += incident.lost_again;
+  }
+  return times;
+}
+
 }  // namespace roce::analyze

@@ -15,4 +15,7 @@ namespace roce::analyze {
 [[nodiscard]] std::string incidents_text(const Snapshot& snapshot, const Group& group, bool of_sender,
                                          const std::function<bool(const Incident&)>& meant);
 
+/// How often a timer of a requester of the group ran out because what had been sent again was lost, too.
+[[nodiscard]] std::uint64_t lost_again(const Snapshot& snapshot, const Group& group);
+
 }  // namespace roce::analyze

@@ -37,11 +37,14 @@ void write_incident(JsonWriter& json, const Incident& incident) {
   json.field("retry", incident.retries).field("rnr_wait_ns", incident.rnr_wait_ns).end_object();
   json.key("lost").begin_object().field("at_least", incident.lost_at_least());
   json.field("at_most", incident.lost_at_most).field("before_capture", incident.lost_before);
-  json.field("after_capture", incident.lost_after).end_object();
+  json.field("after_capture", incident.lost_after).field("again", incident.lost_again);
+  json.field("least_bytes", incident.lost_least_bytes).end_object();
   json.key("repeated").begin_object().field("packets", incident.repeated_packets);
   json.field("bytes", incident.repeated_bytes).end_object();
   json.key("discarded").begin_object().field("packets", incident.discarded_packets);
   json.field("bytes", incident.discarded_bytes).field("at_most", true).end_object();
+  json.key("answers_before").begin_object().field("early_ns", incident.answers_early_ns);
+  json.field("late_ns", incident.answers_late_ns).end_object();
   json.field("stalled_ns", incident.stalled_ns);
   write_span(json, "recovery_ns", incident.recovery_ns);
   json.field("over", incident.over);

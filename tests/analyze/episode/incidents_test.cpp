@@ -203,6 +203,23 @@ TEST(Incidents, ATimerChainOfOnePsnIsOne) {
   EXPECT_EQ(incident.stalled_ns, 133'999'000);
 }
 
+TEST(Incidents, ALostRepeatWaitsForTheTimer) {
+  // The responder has sent its NAK for the gap (IBTA 9.7.5.2.8).
+  const Told told = tell(
+      "0 write 10      | \n"
+      "2 write 12      | 1\n"
+      "20 nak 11       | 1\n"
+      "26 write 12     | 1\n"
+      "67000 write 11  | 1\n"
+      "67001 write 12  | 1\n"
+      "67030 ack 12    | \n");
+  ASSERT_EQ(told.found.all.size(), 1U);
+  EXPECT_EQ(told.found.all[0].what, IncidentKind::loss);
+  EXPECT_EQ(told.found.all[0].lost_before, 2U);
+  EXPECT_EQ(told.found.all[0].lost_again, 1U);
+  EXPECT_EQ(told.found.all[0].lost_least_bytes, 1000U);
+}
+
 TEST(Incidents, WithoutAnAnswerItIsNotOver) {
   const Told told = tell(
       "0 write 10      | \n"

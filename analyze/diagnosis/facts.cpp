@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/diagnosis/facts.hpp"
+
+#include <fmt/format.h>
+
+#include "analyze/base/units.hpp"
+#include "analyze/findings/shared/texts.hpp"
+
+namespace roce::analyze::diagnosis {
+
+std::string pattern_words(const LossPattern& pattern) {
+  switch (pattern.pattern) {
+    case Pattern::single:
+      return pattern.most_at_once == 1
+                 ? "Single packets."
+                 : fmt::format("Single packets, at most {} at once.", pattern.most_at_once);
+    case Pattern::bursts:
+      return fmt::format("In bursts of up to {} packets, as a full queue drops them.", pattern.most_at_once);
+    case Pattern::periodic:
+      return fmt::format("At even intervals of {}.", duration_text(pattern.period_ns));
+    case Pattern::outage:
+      return fmt::format("All at once on {} connections, once: nothing got through for {} at least.",
+                         pattern.connections_hit, duration_text(pattern.outage_ns));
+    case Pattern::by_class:
+      return fmt::format(
+          "Only with DSCP {}: {} between the same hosts lose nothing.", pattern.common,
+          pattern.others == 1 ? std::string("another DSCP") : fmt::format("{} others", pattern.others));
+    case Pattern::by_path:
+      return fmt::format(
+          "Only with UDP source port {}: {} between the same hosts lose nothing, so it is one of several "
+          "paths.",
+          pattern.common,
+          pattern.others == 1 ? std::string("another one") : fmt::format("{} others", pattern.others));
+    case Pattern::none:
+    case Pattern::count_:
+      break;
+  }
+  return {};
+}
+
+std::string lost_again_words(const Trouble& trouble) {
+  if (trouble.cause != RootCause::loss && trouble.cause != RootCause::corruption) return {};
+  std::uint64_t times = 0;
+  for (const Incident* each : trouble.incidents) times += each->lost_again;
+  if (times == 0) return {};
+  return fmt::format(
+      "At least {} the timer ran out because the repeat was lost, too: a responder sends one NAK for a gap, "
+      "so "
+      "only the timer helps.",
+      times_text(times));
+}
+
+}  // namespace roce::analyze::diagnosis
