@@ -56,9 +56,11 @@ struct OperationStats {
   OperationKind kind = OperationKind::send;
   std::uint64_t count = 0;  ///< messages whose end was seen; retransmitted ones once
   std::uint64_t bytes = 0;
-  std::uint64_t packets = 0;  ///< first transmissions
-  std::uint64_t retried = 0;  ///< of `count`, messages with a retransmitted packet
-  Histogram latency_ns;       ///< first request packet to acknowledgement or last response
+  std::uint64_t packets = 0;           ///< first transmissions
+  std::uint64_t retried = 0;           ///< of `count`, messages with a retransmitted packet
+  std::uint64_t answered = 0;          ///< of `count`, those that were not waiting for an answer at the end
+  std::uint64_t largest_answered = 0;  ///< bytes of the largest of these
+  Histogram latency_ns;                ///< first request packet to acknowledgement or last response
   Histogram size_bytes;
 };
 
@@ -86,6 +88,7 @@ struct RetryChain {
   std::int64_t last_time_ns = 0;
   std::uint64_t min_spacing_ns = 0;  ///< between resends; with doubling waits, from the first wait on
   std::uint64_t max_spacing_ns = 0;
+  std::uint32_t bytes = 0;  ///< message bytes of the packet
   std::uint32_t missing_before =
       0;  ///< PSNs just before it that the responder is missing and that were not captured either
   std::uint64_t first_spacing_ns = 0;  ///< of the first resend, until doubling waits are known

@@ -31,6 +31,12 @@ std::string pattern_words(const LossPattern& pattern) {
           "paths.",
           pattern.common,
           pattern.others == 1 ? std::string("another one") : fmt::format("{} others", pattern.others));
+    case Pattern::by_size:
+      return fmt::format(
+          "Packets of {} message bytes and more never get through, {} of up to {} bytes do, and the receiver "
+          "asks "
+          "for what it misses: as behind a link with a smaller MTU.",
+          pattern.lost_bytes, plural(pattern.passed, "message", "messages"), pattern.passed_bytes);
     case Pattern::none:
     case Pattern::count_:
       break;

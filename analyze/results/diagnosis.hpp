@@ -77,6 +77,7 @@ enum class Pattern : std::uint8_t {
   outage,    ///< everything for a while
   by_class,  ///< of one DSCP only, while others lose none
   by_path,   ///< of one UDP source port only
+  by_size,   ///< nothing from a size on gets through, while smaller packets do: a smaller MTU on the way
   count_
 };
 inline constexpr std::size_t pattern_count = static_cast<std::size_t>(Pattern::count_);
@@ -86,7 +87,8 @@ inline constexpr EnumNames<Pattern, pattern_count> pattern_names({{Pattern::none
                                                                   {Pattern::periodic, "periodic"},
                                                                   {Pattern::outage, "outage"},
                                                                   {Pattern::by_class, "by_class"},
-                                                                  {Pattern::by_path, "by_path"}});
+                                                                  {Pattern::by_path, "by_path"},
+                                                                  {Pattern::by_size, "by_size"}});
 
 /// What it cost, over all connections.
 struct Cost {

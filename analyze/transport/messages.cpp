@@ -342,6 +342,10 @@ std::uint64_t Messages::finish(bool refused, bool captured) {
     for (const AnsweredOperation& op : *answered_) settle(op);
     answered_->clear();
   }
+  for (OperationStats& kind : operations_) {
+    kind.answered = kind.count;
+    kind.largest_answered = kind.size_bytes.max();
+  }
   // What was never completed was sent again all the same.
   std::uint64_t not_taken = 0;
   for (std::size_t i = 0; i < queue_.size(); ++i) {

@@ -249,6 +249,7 @@ void PsnSpace::follow_chain(Step& s, std::int64_t psn, const Seen* seen) {
   RetryChain now;
   now.psn = s.r.psn;
   now.opcode = s.r.opcode;
+  now.bytes = s.r.payload;
   now.last_frame = s.number;
   now.last_time_ns = s.r.time_ns;
   now.answered = resp_.acked_known && resp_.acked > psn;  // before it was repeated at all

@@ -128,6 +128,8 @@ void add_scope(CLI::App& app, FaultOptions& o) {
   app.add_option("--only-to", o.only_to, "faults befall packets to this host; 0: all");
   app.add_option("--outage-before-ns", o.outage_before, "then all of these are lost before the capture");
   app.add_option("--outage-after-ns", o.outage_after, "then all of these are lost behind the capture");
+  app.add_option("--max-payload", o.max_payload,
+                 "behind the capture packets with more message bytes are lost; 0: none");
   app.add_option("--outage-ns", o.outage_length, "for so long");
 }
 

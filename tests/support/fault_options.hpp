@@ -160,6 +160,9 @@ struct FaultOptions {
   Time outage_after = ~Time{0};
   Time outage_length = ~Time{0};
 
+  // Behind the capture, packets with more message bytes are lost: a link with a smaller MTU. 0: none.
+  std::uint32_t max_payload = 0;
+
   std::uint64_t start_time = 1'700'000'000'000'000'000;  // ns since the epoch
   std::uint64_t seed = 1;
   FaultRates rates{};

@@ -290,6 +290,9 @@ bool Simulator::is_lost(const Packet& packet, bool behind_capture) {
   if (now >= outage && now - outage < options.outage_length) {
     return true;
   }
+  if (behind_capture && options.max_payload != 0 && packet.payload > options.max_payload) {
+    return true;
+  }
   const double rate = behind_capture ? options.rates.loss_after : options.rates.loss_before;
   std::uint32_t& row =
       loss_row_[static_cast<unsigned>(sender_of(packet)) + (behind_capture ? std::size_t{2} : 0)];

@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Kinds of loss that no draw makes: a link with a smaller MTU, and repeats that are lost as well. The
+generator makes each, and the report must say so, and say nothing of it where it is not so. Usage: loss_kinds_test.py
+ROCE_FAULT_GENERATE ROCEANALYZE"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM, GENERATE = sys.argv.pop(2), sys.argv.pop(1)
+COMMON = ("--mix", "1", "1", "0", "0")
+FEW = ("--hosts", "3", "--qps", "8")
+
+
+def report(*options, seed=3, packets=6000):
+    """The report, and the lines of the truth."""
+    with tempfile.TemporaryDirectory() as folder:
+        capture, truth = os.path.join(folder, "capture.pcap"), os.path.join(folder, "truth")
+        subprocess.run([GENERATE, "--packets", str(packets), "--seed", str(seed), *COMMON, *options, "--truth", truth,
+                        capture], check=True, timeout=120)
+        done = subprocess.run([PROGRAM, "report", "--json", capture], check=True, timeout=120, capture_output=True)
+        with open(truth, encoding="utf-8") as lines:
+            return json.loads(done.stdout), [json.loads(line) for line in lines]
+
+
+def facts_with(found, words):
+    return [fact for each in found["diagnoses"] for fact in each["facts"] if words in fact]
+
+
+class BySize(unittest.TestCase):
+    SIZES = (*FEW, "--path-mtu", "4096", "--max-message-packets", "1")
+
+    def test_a_link_with_a_smaller_mtu(self):
+        for seed in (3, 4, 5):
+            found, _ = report(*self.SIZES, "--max-payload", "3900", seed=seed)
+            first = found["diagnoses"][0]
+            self.assertEqual((first["cause"], first["kind"], first["severity"]), ("no_answer", "by_size", "fatal"))
+            self.assertTrue(facts_with(found, "as behind a link with a smaller MTU"), first)
+
+    def test_a_way_that_dies_is_none(self):
+        for seed in (3, 4, 5):
+            found, _ = report(*self.SIZES, "--outage-after-ns", "100000", seed=seed)
+            self.assertNotIn("by_size", {each["kind"] for each in found["diagnoses"]})
+
+    def test_nor_are_losses_of_any_size(self):
+        found, _ = report(*self.SIZES, "--loss-after", "0.02")
+        self.assertNotIn("by_size", {each["kind"] for each in found["diagnoses"]})
+
+
+class LostAgain(unittest.TestCase):
+    def test_timers_for_lost_repeats(self):
+        """Upstream, where the capture shows the gap twice: what is told is at most what is true, and mostly told."""
+        told = true = 0
+        for seed in (3, 4, 5):
+            found, truth = report(*FEW, "--loss-before", "0.05", seed=seed, packets=10000)
+            told += sum(each["lost"]["again"] for each in found["incidents"])
+            lost, last = set(), {}
+            for line in truth:
+                if "psn" not in line or line["kind"] not in ("write", "send"):
+                    continue
+                way, psn = (line["connection"], line["direction"]), line["psn"]
+                if "lost" in line:
+                    if line.get("repeat") and line["decidable"]:
+                        lost.add((way, psn))
+                elif line.get("retransmission") == "timeout":
+                    # What a timer sends begins where the last one did not go on.
+                    true += last.get(way) != psn - 1 and (way, psn) in lost
+                    last[way] = psn
+                else:
+                    last.pop(way, None)
+        self.assertGreater(true, 20)
+        self.assertLessEqual(told, true)
+        self.assertGreaterEqual(told, true // 2)
+
+    def test_without_losses_of_repeats_there_are_none(self):
+        found, _ = report(*FEW, "--loss-before", "0.001")
+        self.assertEqual(sum(each["lost"]["again"] for each in found["incidents"]), 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
