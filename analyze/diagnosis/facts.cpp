@@ -3,8 +3,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "analyze/base/address_text.hpp"
 #include "analyze/base/units.hpp"
+#include "analyze/diagnosis/signs.hpp"
 #include "analyze/findings/shared/texts.hpp"
+#include "analyze/findings/shared/tunnels.hpp"
+#include "analyze/results/pause_facts.hpp"
 
 namespace roce::analyze::diagnosis {
 
@@ -54,6 +60,42 @@ std::string lost_again_words(const Trouble& trouble) {
       "so "
       "only the timer helps.",
       times_text(times));
+}
+
+std::string tunnel_words(const Snapshot& snapshot, const Trouble& trouble) {
+  if (trouble.cause != RootCause::loss) return {};
+  for (const TunnelWay& way : tunnel_ways(snapshot)) {
+    const bool common = std::any_of(way.hosts.begin(), way.hosts.end(),
+                                    [&](const Route& hosts) { return trouble.ways.contains(hosts); });
+    const bool hidden = common && std::any_of(way.rows.begin(), way.rows.end(), [&](const auto& row) {
+                          const auto& [flow, marks] = row;
+                          return trouble.ways.contains({flow->key.src, flow->key.dst}) &&
+                                 marks->inner_dscp() != 0 && best_effort(marks->outer);
+                        });
+    if (!hidden) continue;
+    return fmt::format(
+        "Between the tunnel ends {} and {} they are best effort: the outer DSCP is 0, whatever they "
+        "carry inside.",
+        address_text(way.from), address_text(way.to));
+  }
+  return {};
+}
+
+std::string paused_words(const Snapshot& snapshot, const Trouble& t) {
+  constexpr Causes of_silence{RootCause::no_answer, RootCause::answers_lost, RootCause::timer_too_short,
+                              RootCause::request_or_answer_lost};
+  if (!of_silence.has(t.cause)) return {};
+  for (const HeldLink& held : links_held_by_switches(snapshot)) {
+    const auto meanwhile = std::count_if(t.incidents.begin(), t.incidents.end(), [&](const Incident* each) {
+      return each->start_ns != capture::no_time && each->start_ns <= held.last_ns &&
+             each->end_ns >= held.first_ns;
+    });
+    if (meanwhile == 0) continue;
+    return fmt::format("held up by pauses: port {} pauses its link, for up to {}, while {} of {} went on",
+                       mac_text(held.mac), duration_text(held.longest_ns), meanwhile,
+                       plural(t.incidents.size(), "incident", "incidents"));
+  }
+  return {};
 }
 
 }  // namespace roce::analyze::diagnosis

@@ -13,5 +13,9 @@ namespace roce::analyze::diagnosis {
 [[nodiscard]] std::string pattern_words(const LossPattern& pattern);
 /// What waited for the timer though a NAK had asked for it.
 [[nodiscard]] std::string lost_again_words(const Trouble& trouble);
+/// The queue that the fabric puts these packets in, where a tunnel hides their own marks.
+[[nodiscard]] std::string tunnel_words(const Snapshot& snapshot, const Trouble& trouble);
+/// Timers that ran out while a port of a switch paused its link; without a full stop.
+[[nodiscard]] std::string paused_words(const Snapshot& snapshot, const Trouble& trouble);
 
 }  // namespace roce::analyze::diagnosis

@@ -29,13 +29,6 @@ constexpr Whereabouts seen_of(IncidentPlace place) noexcept {
   return Whereabouts::not_known;
 }
 
-/// What the answers to one requester usually take, at the capture point; 0: not known.
-std::uint64_t usual_answer_ns(const Requester& requester) {
-  Histogram all;
-  for (const OperationStats& operation : requester.operations) all.merge(operation.latency_ns);
-  return all.count() == 0 ? 0 : all.percentile(0.5);
-}
-
 /// So many repeats of one request without an answer are more than a lost packet, whether the requester has
 /// given up yet or not.
 bool never_answered(const RetryChain& chain) noexcept {
@@ -160,8 +153,8 @@ const dissect::IpAddress* host_of(const Snapshot& snapshot, std::uint64_t mac) {
   return host;
 }
 
-/// A host that pauses its link holds up what is sent to it. Pauses of microseconds are what PFC is for.
-void Collector::count_pauses(const PausePort& port) {
+/// Pauses of microseconds are what PFC is for; these are not.
+std::optional<HeldLink> held_by(const PausePort& port) {
   constexpr std::int64_t noticeable_ns = 1'000'000;
   // At an unknown speed nobody knows how long one XOFF lasts; but who repeats it and sends no XON holds the
   // link.
@@ -172,28 +165,32 @@ void Collector::count_pauses(const PausePort& port) {
     return holds ? std::max(lane.longest_ns, span_ns(lane.xoff.first_time_ns, lane.xoff.last_time_ns))
                  : lane.longest_ns;
   };
-  std::uint64_t pauses = 0;
-  std::int64_t first_ns = capture::no_time;
-  std::int64_t last_ns = capture::no_time;
-  std::int64_t longest_ns = 0;
+  HeldLink held;
+  held.mac = port.mac;
   for (const auto& lane : port.lanes) {
     if (!lane || held_ns(*lane) < noticeable_ns) continue;
-    pauses += lane->pauses;
-    longest_ns = std::max(longest_ns, held_ns(*lane));
-    first_ns = first_ns == capture::no_time ? lane->xoff.first_time_ns
-                                            : std::min(first_ns, lane->xoff.first_time_ns);
-    last_ns = std::max(last_ns, lane->xoff.last_time_ns + held_ns(*lane));
+    held.pauses += lane->pauses;
+    held.longest_ns = std::max(held.longest_ns, held_ns(*lane));
+    held.first_ns = held.first_ns == capture::no_time ? lane->xoff.first_time_ns
+                                                      : std::min(held.first_ns, lane->xoff.first_time_ns);
+    held.last_ns = std::max(held.last_ns, lane->xoff.last_time_ns + held_ns(*lane));
   }
-  const dissect::IpAddress* const host = pauses == 0 ? nullptr : host_of(snapshot_, port.mac);
+  return held.pauses == 0 ? std::nullopt : std::optional(held);
+}
+
+/// A host that pauses its link holds up what is sent to it.
+void Collector::count_pauses(const PausePort& port) {
+  const std::optional<HeldLink> held = held_by(port);
+  const dissect::IpAddress* const host = held ? host_of(snapshot_, port.mac) : nullptr;
   if (host == nullptr) return;
   for (const Connection& connection : snapshot_.connections) {
     for (unsigned side = 0; side < 2; ++side) {
       if (connection.ends[1 - side].address != *host) continue;
       Trouble& trouble = at(RootCause::pause, Whereabouts::responder, connection, side);
-      trouble.at_least = pauses;
-      trouble.waits_ns = {static_cast<std::uint64_t>(longest_ns)};
-      trouble.first_ns = first_ns;
-      trouble.last_ns = last_ns;
+      trouble.at_least = held->pauses;
+      trouble.waits_ns = {static_cast<std::uint64_t>(held->longest_ns)};
+      trouble.first_ns = held->first_ns;
+      trouble.last_ns = held->last_ns;
       for (const auto& lane : port.lanes) {
         if (lane) trouble.packets.insert(lane->xoff.frames.begin(), lane->xoff.frames.end());
       }
@@ -323,6 +320,21 @@ Troubles Collector::take() {
 
 Troubles collect_signs(const Snapshot& snapshot) {
   return Collector(snapshot).take();
+}
+
+std::uint64_t usual_answer_ns(const Requester& requester) {
+  Histogram all;
+  for (const OperationStats& operation : requester.operations) all.merge(operation.latency_ns);
+  return all.count() == 0 ? 0 : all.percentile(0.5);
+}
+
+std::vector<HeldLink> links_held_by_switches(const Snapshot& snapshot) {
+  std::vector<HeldLink> all;
+  for (const PausePort& port : snapshot.pauses.ports) {
+    const std::optional<HeldLink> held = held_by(port);
+    if (held && host_of(snapshot, port.mac) == nullptr) all.push_back(*held);
+  }
+  return all;
 }
 
 }  // namespace roce::analyze::diagnosis

@@ -401,7 +401,7 @@ void put_in_words(const Snapshot& snapshot, const Trouble& trouble, const HitSha
   diagnosis.pattern = pattern.pattern;
   for (std::string fact :
        {pattern_words(pattern), incast_words(snapshot, trouble, pattern), incidents_words(trouble, diagnosis),
-        cost_words(diagnosis.cost), lost_again_words(trouble),
+        cost_words(diagnosis.cost), lost_again_words(trouble), tunnel_words(snapshot, trouble),
         symptoms_words(trouble)}) {
     if (!fact.empty()) diagnosis.facts.push_back(std::move(fact));
   }
@@ -410,6 +410,8 @@ void put_in_words(const Snapshot& snapshot, const Trouble& trouble, const HitSha
         "Nothing here is ECN-capable, so nothing slows senders down before a queue is full.");
   leave_open(trouble, w, diagnosis);
   if (trouble.cause == RootCause::timer_too_short) diagnosis.advice = longer_timer_words(trouble, w);
+  if (std::string paused = paused_words(snapshot, trouble); !paused.empty())
+    diagnosis.alternatives.insert(diagnosis.alternatives.begin(), std::move(paused));
 }
 
 }  // namespace roce::analyze::diagnosis

@@ -53,8 +53,8 @@
   rule(dcbx_policy_differs, warning, anything, "a port announces settings that differ from the policy") \
   rule(cm_rejected, warning, anything, "connection rejected") \
   rule(cm_unanswered, warning, both_directions, "connection request unanswered") \
-  rule(version_mix, notice, anything, "RoCE v1 and v2 between the same hosts") \
   rule(cm_slow, warning, both_directions, "slow connection set-up") \
+  rule(version_mix, notice, anything, "RoCE v1 and v2 between the same hosts") \
   rule(marking_directions, warning, anything, "the two directions are marked differently") \
   rule(marking_changes, warning, anything, "markings change within a flow") \
   rule(marking_between_points, warning, anything, "markings differ between capture points") \
@@ -63,10 +63,10 @@
   rule(ecn_off, info, anything, "ECN is not used") \
   rule(cnp_marking, warning, anything, "CNPs are not marked as CNPs") \
   rule(pcp_without_dscp, notice, anything, "VLAN priority and DSCP do not match") \
-  rule(cm_traffic_class, notice, anything, "markings differ from what the CM negotiated") \
-  rule(udp_source_ports, notice, anything, "UDP source ports do not spread over paths") \
   rule(tunnel_marking, warning, anything, "RoCE is best effort outside of a tunnel") \
   rule(tunnel_ecn, warning, anything, "ECN differs outside and inside of a tunnel") \
+  rule(cm_traffic_class, notice, anything, "markings differ from what the CM negotiated") \
+  rule(udp_source_ports, notice, anything, "UDP source ports do not spread over paths") \
   rule(ce_without_cnp, warning, both_directions, "CE marks without CNPs") \
   rule(cnp_without_ce, info, both_directions, "CNPs without CE marks") \
   rule(cnp_ignored, warning, every_packet, "a sender does not slow down for CNPs") \

@@ -292,6 +292,108 @@ TEST(DiagnosisPattern, OnePathOfSeveral) {
   EXPECT_NE(said[0].facts.at(0).find("49155"), std::string::npos) << said[0].facts[0];
 }
 
+/// A request of many bytes that is never answered, and what is asked for all the same.
+void never_through(Connection& c, std::uint32_t bytes) {
+  RetryChain& chain = c.requester[0].trouble->worst_chain;
+  chain.resends = 7;
+  chain.bytes = bytes;
+  chain.first_frame = 50;
+  chain.last_frame = 90;
+  c.requester[0].retries_exhausted = true;
+  c.sent[1].add(Event::nak_sequence_error, 60, test_second);
+}
+
+void went_through(Connection& c, std::uint64_t messages, std::uint64_t bytes) {
+  OperationStats& operation = c.requester[0].operations.emplace_back();
+  operation.kind = OperationKind::write;
+  operation.answered = operation.count = messages;
+  operation.largest_answered = bytes;
+}
+
+TEST(DiagnosisPattern, NothingFromASizeOnGetsThrough) {
+  for (const std::uint64_t largest : {std::uint64_t{256}, std::uint64_t{65'536}}) {
+    DiagnosisMaker maker;
+    Connection& c = maker.connect(1, 2);
+    never_through(c, 4096);
+    went_through(c, 100, largest);
+    What what;
+    what.what = IncidentKind::path_silent;
+    what.learned = LearnedBy::timer;
+    what.over = false;
+    maker.happened(c, what);
+    const auto& said = maker.say();
+    ASSERT_FALSE(said.empty());
+    EXPECT_EQ(said[0].cause, "no_answer");
+    EXPECT_EQ(said[0].pattern, largest == 256 ? Pattern::by_size : Pattern::none);
+    const bool told = std::any_of(said[0].facts.begin(), said[0].facts.end(), [](const std::string& fact) {
+      return fact.find(
+                 "Packets of 4096 message bytes and more never get through, 100 messages of up to 256 "
+                 "bytes") != std::string::npos;
+    });
+    EXPECT_EQ(told, largest == 256);
+  }
+}
+
+TEST(Diagnosis, ALostRepeatLeavesTheTimer) {
+  DiagnosisMaker maker;
+  Connection& c = maker.connect(1, 2);
+  maker.lose(c, 40);
+  maker.snapshot.incidents[3].lost_again = 1;
+  maker.snapshot.incidents[5].lost_again = 1;
+  const auto& said = maker.say();
+  const bool told = std::any_of(said.at(0).facts.begin(), said[0].facts.end(), [](const std::string& fact) {
+    return fact.find("At least twice the timer ran out because the repeat was lost, too") == 0;
+  });
+  EXPECT_TRUE(told);
+}
+
+TEST(Diagnosis, LossInATunnelNamesItsQueue) {
+  DiagnosisMaker maker;
+  Connection& c = maker.connect(1, 2);
+  maker.lose(c, 40);
+  OuterRow row;
+  row.outer.from = host(101);
+  row.outer.to = host(102);
+  row.inner = 26 << 2;
+  row.packets = 9'000;
+  row.first_packet = 1;
+  maker.snapshot.flows[*c.flow[0]].outer_to_change().push_back(row);
+  const auto& said = maker.say();
+  ASSERT_EQ(said.size(), 1U) << "the marks are evidence of the loss";
+  const bool told = std::any_of(said[0].facts.begin(), said[0].facts.end(), [](const std::string& fact) {
+    return fact.find("Between the tunnel ends 10.0.0.101 and 10.0.0.102 they are best effort") == 0;
+  });
+  EXPECT_TRUE(told);
+}
+
+TEST(Diagnosis, PausesOfASwitchAreAnAlternativeOfTimers) {
+  for (const bool meanwhile : {true, false}) {
+    DiagnosisMaker maker;
+    Connection& c = maker.connect(1, 2);
+    for (int i = 0; i < 12; ++i) {
+      What what;
+      what.what = IncidentKind::timeout;
+      what.learned = LearnedBy::timer;
+      what.start_ns = test_second + 10'000'000 * i;
+      maker.happened(c, what);
+    }
+    PausePort& port = maker.snapshot.pauses.ports.emplace_back();
+    port.mac = 0x0200000000ff;
+    PauseLane lane;
+    lane.pauses = 1;
+    lane.longest_ns = 300'000'000;
+    lane.xoff.count = 1;
+    lane.xoff.first_time_ns = lane.xoff.last_time_ns = meanwhile ? test_second : 8 * test_second;
+    port.lanes[3] = std::make_unique<PauseLane>(lane);
+    const auto& said = maker.say();
+    const auto timers = std::find_if(said.begin(), said.end(),
+                                     [](const Diagnosis& d) { return d.cause == "request_or_answer_lost"; });
+    ASSERT_NE(timers, said.end());
+    EXPECT_EQ(timers->alternatives.at(0).find("held up by pauses: port 02:00:00:00:00:ff") == 0, meanwhile)
+        << timers->alternatives[0];
+  }
+}
+
 TEST(RootCauses, EveryFindingHasARoleAndEveryRoleAFinding) {
   for (const FindingRule& rule : finding_rules())
     EXPECT_NE(diagnosis::role_of(rule.id), nullptr) << rule.id << " has no row in root_causes.cpp";
