@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "analyze/base/units.hpp"
@@ -81,15 +82,37 @@ void write_capture(Page& page, const Snapshot& s) {
   }
 }
 
-void write_marks(Page& page, const Totals& t) {
-  std::vector<std::pair<std::string, std::uint64_t>> dscp;
-  std::vector<std::pair<std::string, std::uint64_t>> pcp{{"untagged", t.untagged}};
-  for (std::size_t i = 0; i < t.dscp.size(); ++i) dscp.emplace_back(fmt::format("DSCP {}:", i), t.dscp[i]);
-  for (std::size_t i = 0; i < t.pcp.size(); ++i) pcp.emplace_back(fmt::format("PCP {}:", i), t.pcp[i]);
+using Named = std::vector<std::pair<std::string, std::uint64_t>>;
+
+/// "DSCP 26: 510; ECT(0) 510; untagged 510".
+std::string marks_listing(const std::array<std::uint64_t, 64>& by_dscp,
+                          const std::array<std::uint64_t, 4>& ecn, const std::array<std::uint64_t, 8>& by_pcp,
+                          std::uint64_t untagged) {
+  Named dscp;
+  Named pcp{{"untagged", untagged}};
+  for (std::size_t i = 0; i < by_dscp.size(); ++i) dscp.emplace_back(fmt::format("DSCP {}:", i), by_dscp[i]);
+  for (std::size_t i = 0; i < by_pcp.size(); ++i) pcp.emplace_back(fmt::format("PCP {}:", i), by_pcp[i]);
+  return listing(dscp) + "; " +
+         listing({{"Not-ECT", ecn[0]}, {"ECT(1)", ecn[1]}, {"ECT(0)", ecn[2]}, {"CE", ecn[3]}}) + "; " +
+         listing(pcp);
+}
+
+void write_marks(Page& page, const Snapshot& s) {
+  const Totals& t = s.totals;
   page.section("Markings");
-  page.line(listing(dscp) + "; " +
-            listing({{"Not-ECT", t.ecn[0]}, {"ECT(1)", t.ecn[1]}, {"ECT(0)", t.ecn[2]}, {"CE", t.ecn[3]}}) +
-            "; " + listing(pcp));
+  page.line(marks_listing(t.dscp, t.ecn, t.pcp, t.untagged));
+  Totals outside;
+  bool tunnelled = false;
+  for (const analyze::Flow& flow : s.flows) {
+    for (const analyze::OuterRow& row : flow.outer()) {
+      tunnelled = true;
+      outside.dscp[row.outer.dscp()] += row.packets;
+      outside.ecn[row.outer.ecn()] += row.packets;
+      (row.outer.pcp ? outside.pcp[*row.outer.pcp] : outside.untagged) += row.packets;
+    }
+  }
+  if (!tunnelled) return;
+  page.line("outside of tunnels: " + marks_listing(outside.dscp, outside.ecn, outside.pcp, outside.untagged));
 }
 
 void write_icrc(Page& page, const Snapshot& s) {
@@ -160,7 +183,7 @@ void write_roce(Page& page, const Snapshot& s) {
   page.section("Opcodes");
   page.line(listing(opcodes));
   write_icrc(page, s);
-  write_marks(page, t);
+  write_marks(page, s);
   write_classes(page, s);
   write_congestion(page, s);
 }
