@@ -312,6 +312,11 @@ void PsnSpace::learn_asking(Step& s, std::int64_t psn) {
 void PsnSpace::await(std::int64_t psn, std::int64_t count) {
   Awaited one{psn, psn + std::max<std::int64_t>(count, 1), count == 0};
   one.next = std::max(psn, std::min(resp_.answered, one.end));  // its answers may have come before it
+  if (one.open_end && resp_.answered > psn) {
+    const Seen* const last = answers_.find(resp_.answered - 1);
+    one.open_end = last == nullptr || !dissect::opcode_info(last->opcode).ends_message();
+    one.end = std::max(one.end, one.next);
+  }
   if (one.next == one.end && !one.open_end) return;
   if (awaited_.size() - awaited_head_ >= awaited_at_most) ++awaited_head_;
   if (awaited_head_ >= 64 && awaited_head_ * 2 >= awaited_.size()) {

@@ -157,6 +157,22 @@ TEST_P(TrackerAnswersFirst, AFewTellNothing) {
   EXPECT_FALSE(wire.connection().answers_first);
 }
 
+/// Its path MTU is not known, so neither is how many responses it has: up to the last that came before it.
+TEST_P(TrackerAnswersFirst, AReadOfUnknownLengthBehindItsLastResponse) {
+  talk(100, 120);
+  const PacketRecord asks = read(120, 2);
+  const PacketRecord next = read(122, 1);
+  const PacketRecord first_response = response(120, first);
+  send(response(121, last));
+  send(next);
+  send(asks);
+  send(response(122, 0x10));
+  send(first_response);
+  talk(123, 220);
+  wire.finish();
+  EXPECT_EQ(Wire::lost(wire.flow(b, a), Lost::by_capture), 0U);
+}
+
 INSTANTIATE_TEST_SUITE_P(Ids, TrackerAnswersFirst, ::testing::Bool());
 
 }  // namespace
