@@ -14,6 +14,9 @@ using dissect::serial_mask;
 constexpr std::uint32_t most_in_flight = 65'536;
 /// A flow that goes on for long forgets where it began.
 constexpr std::uint32_t longest_memory = 1U << 22U;
+/// None comes later than so many others.
+constexpr std::uint32_t most_late = 512;
+constexpr std::uint32_t most_messages = (1U << 30U) - 1;
 
 constexpr bool is_behind(std::uint32_t psn, std::uint32_t other) noexcept {
   return dissect::serial_steps(other, psn) > serial_mask / 2;
@@ -55,12 +58,32 @@ const RequestTrace::Read* RequestTrace::read_of(std::uint32_t psn) const noexcep
   return found;
 }
 
-/// Messages that ended before `psn`, which is sent again.
+/// Messages that ended before `psn`, which is sent again or comes late: of the nearest before it.
 std::uint32_t RequestTrace::messages_before(std::uint32_t psn) const noexcept {
-  const std::uint32_t last = (psn - 1) & serial_mask;
-  if (const Slot* slot = slot_of(last); slot != nullptr) return slot->messages;
-  if (const Read* read = read_of(last); read != nullptr) return read->slot.messages;
+  for (std::uint32_t back = 1; back <= most_late; ++back) {
+    const std::uint32_t last = (psn - back) & serial_mask;
+    if (const Slot* slot = slot_of(last); slot != nullptr) return slot->messages;
+    if (const Read* read = read_of(last); read != nullptr) return read->slot.messages;
+    if (last == first_) break;
+  }
   return 0;
+}
+
+/// A message that ends at `psn` was not known when those behind it were noted.
+void RequestTrace::count_behind(std::uint32_t psn) noexcept {
+  const std::uint32_t behind = dissect::serial_steps(psn, next_);
+  if (behind > most_late) return;
+  for (std::uint32_t i = 1; i < behind; ++i) {
+    Slot& slot = slots_[(psn + i) & (slots_.size() - 1)];
+    if (slot.psn == ((psn + i) & serial_mask) && slot.answer != 0)
+      slot.messages = (slot.messages + 1) & most_messages;
+  }
+  for (Read& read : reads_) {
+    const std::uint32_t ahead = dissect::serial_steps(psn, read.slot.psn);
+    if (read.psns != 0 && ahead != 0 && ahead < behind)
+      read.slot.messages = (read.slot.messages + 1) & most_messages;
+  }
+  messages_ = (messages_ + 1) & most_messages;
 }
 
 void RequestTrace::put(const Slot& slot, std::size_t& budget) {
@@ -102,12 +125,14 @@ void RequestTrace::add(const PacketRecord& request, const dissect::OpcodeInfo& i
   slot.answer = static_cast<std::uint32_t>(answer_to(info)) & 3U;
   const bool is_read = info.operation == Operation::read_request;
   const std::uint32_t before = fresh ? messages_ : messages_before(psn);
-  slot.messages = (before + (info.ends_message() ? 1U : 0U)) & 0x3fffffffU;
+  slot.messages = (before + (info.ends_message() ? 1U : 0U)) & most_messages;
   if (is_read) {
     // Asked for again from the middle on, it is still the same message.
     if (const Read* read = fresh ? nullptr : read_of(psn); read != nullptr && read->slot.psn != psn)
       slot.messages = read->slot.messages;
   }
+  if (!fresh && info.ends_message() && slot_of(psn) == nullptr && read_of(psn) == nullptr && !slots_.empty())
+    count_behind(psn);
   if (fresh) {
     if (open_read_) {
       // Not the one noted last: that may be one from before the first request, sent again.

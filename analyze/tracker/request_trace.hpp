@@ -64,6 +64,7 @@ class RequestTrace {
   [[nodiscard]] const Slot* slot_of(std::uint32_t psn) const noexcept;
   [[nodiscard]] const Read* read_of(std::uint32_t psn) const noexcept;
   [[nodiscard]] std::uint32_t messages_before(std::uint32_t psn) const noexcept;
+  void count_behind(std::uint32_t psn) noexcept;
   void put(const Slot& slot, std::size_t& budget);
 
   std::vector<Slot> slots_;  ///< by PSN

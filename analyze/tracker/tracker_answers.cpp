@@ -237,6 +237,7 @@ void Tracker::Impl::judge(Unpaired& waiting, const PacketRecord& answer) {
     at_port.add(on_port(c));
     Look& look = looked[i];
     look = look_at(states[c.place].unpaired->requests, answer);
+    if (waiting.in_hindsight) look.delay_ns = 0;  // the order of time is not known
     if (look.delay_ns > 0) {
       if (promptest > 0 && look.delay_ns > patience * promptest + slack_ns) look.place = Told::contradicts;
       const double usual = c.delay_ns;
@@ -381,8 +382,8 @@ bool Tracker::Impl::choose(std::uint32_t place, std::size_t of) {
     if (followed != no_place) tracks[followed].result.pairing.ambiguous = ambiguous;
   };
   doubt(best->score() > 0 && !alone);
-  // Without the order of time only numbers that nobody else has prove anything.
-  if (waiting->in_hindsight && !best->has_own_number) return false;
+  // Without the order of time only numbers prove anything: those that nobody else has, or counts of messages.
+  if (waiting->in_hindsight && !best->has_own_number && best->count_fit < enough / 2) return false;
   if (!alone || best->score() + seen_from(best->place, place) < needed || waiting->answers < fewest_answers)
     return false;
   doubt(wanted_elsewhere(place, *best));

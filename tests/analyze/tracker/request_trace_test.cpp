@@ -34,6 +34,21 @@ struct Trace {
   }
 };
 
+/// Those behind it had been counted without it.
+TEST(RequestTrace, AMessageThatComesLateIsCountedBeforeThoseBehindIt) {
+  Trace t;
+  t.add(10);
+  t.add(12);
+  t.add(13);
+  const std::uint32_t before = t.messages(10);
+  t.add(11);
+  EXPECT_EQ(t.messages(11), before + 1);
+  EXPECT_EQ(t.messages(12), before + 2);
+  EXPECT_EQ(t.messages(13), before + 3);
+  t.add(14);
+  EXPECT_EQ(t.messages(14), before + 4);
+}
+
 TEST(RequestTrace, TellsWhereAPsnLies) {
   Trace t;
   EXPECT_EQ(t.place(0), Place::elsewhere);
