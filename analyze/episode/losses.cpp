@@ -47,10 +47,14 @@ void Losses::of_gaps() {
   const bool rarely_late = std::uint64_t{fact.late} * 64 < fact.single && scene_.facts.disorder_ns == 0;
   constexpr std::int64_t looked_at = 4096;
   std::int64_t began = std::numeric_limits<std::int64_t>::max();  // the pass
+  std::size_t began_at = 0;
   for (std::size_t i = 0; i < stream_.sent.size(); ++i) {
     const Placed& told = stream_.story[i];
     const Sent& shows = stream_.sent[i];
-    if (told.move == Move::back) began = told.cursor;
+    if (told.move == Move::back) {
+      began = told.cursor;
+      began_at = i;
+    }
     // A few packets and then new ones is all that selective repeat sends; a longer pass goes on to them.
     constexpr std::uint32_t few = 3;
     const bool whole = told.length > few || scene_.facts.keeps < -1;
@@ -72,7 +76,7 @@ void Losses::of_gaps() {
       --room;
     };
     for (std::int64_t psn = goes_home ? told.top : told.cursor; psn < shows.psn && room > 0; ++psn) {
-      if (reads_.within(psn) || stream_.comes_late(psn, i, told.pass)) continue;
+      if (reads_.within(psn) || stream_.comes_late(psn, began_at)) continue;
       const bool first = psn >= told.top;
       const std::ptrdiff_t next = stream_.next_of(psn, i);
       const std::int32_t confirmed = scene_.answers.confirmed_at(psn);

@@ -68,7 +68,7 @@ void Responses::lose_upstream() {
     std::int64_t room = stream_.room_before(i);
     for (std::int64_t at = from; at < shows.psn && room > 0; ++at) {
       const std::ptrdiff_t next = stream_.next_of(at, i);
-      if (stream_.comes_late(at, i, told.pass)) continue;
+      if (stream_.comes_late(at, i)) continue;
       if (next < 0) {
         if (told.move == Move::ahead && !stream_.note_of(shows).before && was_taken(at, shows)) {
           missed.push_back(shows.note);

@@ -67,11 +67,11 @@ struct Stream {
     });
     return next;
   }
-  /// Whether one of that PSN came late into a gap of that pass, behind sent[after].
-  [[nodiscard]] bool comes_late(std::int64_t psn, std::size_t after, std::int32_t pass) const {
+  /// Whether one of that PSN came late behind sent[after]. Of several gaps it may fill any.
+  [[nodiscard]] bool comes_late(std::int64_t psn, std::size_t after) const {
     bool late = false;
     back_through(psn, [&](std::size_t i) {
-      late = late || (i > after && story[i].move == Move::late && story[i].pass == pass);
+      late = late || (i > after && story[i].move == Move::late);
       return late || i <= after;
     });
     return late;

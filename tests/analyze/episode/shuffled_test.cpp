@@ -126,6 +126,44 @@ TEST(Shuffled, WhatComesTwiceForOneNakMayHaveComeLate) {
   expect_said(episode("20 write 11 | nak\n", "nak\n"));
 }
 
+/// Of the second pass one came late, and the responder asked twice before it did: nothing was lost.
+TEST(Shuffled, WhatComesLateMayFillTheGapOfAnyPass) {
+  expect_said(
+      "0 write 10  | \n"
+      "1 write 11  | \n"
+      "2 write 12  | \n"
+      "3 write 13  | \n"
+      "4 write 14  | \n"
+      "5 write 15  | \n"
+      "6 write 16  | \n"
+      "7 write 17  | \n"
+      "8 write 18  | \n"
+      "9 write 19  | \n"
+      "20 nak 10   | \n"
+      "40 write 10 | nak\n"
+      "41 write 12 | nak\n"
+      "42 write 13 | nak\n"
+      "43 write 14 | nak\n"
+      "44 write 11 | nak\n"
+      "45 write 15 | nak\n"
+      "46 write 16 | nak\n"
+      "47 write 17 | nak\n"
+      "48 write 18 | nak\n"
+      "49 write 19 | nak\n"
+      "55 nak 11   | \n"
+      "56 nak 12   | \n"
+      "75 write 11 | nak\n"
+      "76 write 12 | nak\n"
+      "77 write 13 | nak\n"
+      "78 write 14 | nak\n"
+      "79 write 15 | nak\n"
+      "80 write 16 | nak\n"
+      "81 write 17 | nak\n"
+      "82 write 18 | nak\n"
+      "83 write 19 | nak\n"
+      "100 ack 19  | \n");
+}
+
 /// The repeat was answered late, as one that was no duplicate: it was lost, unless others were late.
 TEST(Shuffled, WhereOthersAreLateAnUnansweredOneIsUndecided) {
   const auto episode = [](const char* nak) {
