@@ -47,7 +47,7 @@ class Named {
   [[nodiscard]] bool answered_more_often(const Asked& asked, std::int32_t repeat) const;
   [[nodiscard]] std::int32_t crossed_by(const Asked& asked, std::int32_t named) const;
   [[nodiscard]] Fate fate(const Asked& asked, std::int32_t named, std::int32_t repeat) const;
-  [[nodiscard]] bool of_duplicate(std::int32_t ack) const;
+  [[nodiscard]] bool of_duplicate(std::int32_t ack, bool in_order) const;
   [[nodiscard]] bool shows_late(std::int32_t answer, const Asked& asked, std::int32_t repeat) const;
   [[nodiscard]] Fate fate_where_kept(const Asked& asked, std::int32_t repeat) const;
   [[nodiscard]] bool answered_soon(std::int32_t request) const;
@@ -207,11 +207,16 @@ bool Named::acknowledges_at_will() const {
 
 /// Whether that acknowledgement answers nothing but a duplicate: what it names did not ask for one, or had
 /// been acknowledged before and was not sent since (IBTA 9.7.5.1.4).
-bool Named::of_duplicate(std::int32_t ack) const {
+bool Named::of_duplicate(std::int32_t ack, bool in_order) const {
   const std::int64_t psn = scene_.note_at(ack).psn;
   const std::int32_t last = sent_.last_before(psn, ack);
   if (last < 0) return false;
   if (!acknowledges_at_will_ && !asked_for_one(psn, ack)) return true;
+  // What is sent again from further back holds duplicates of its own.
+  for (std::int32_t i = ack - 1; in_order && i > last; --i) {
+    const Note& before = scene_.note_at(i);
+    if (!before.request && before.psn == psn && is_plain_ack(before) && reached(last, i)) return true;
+  }
   return false;
 }
 
@@ -230,7 +235,7 @@ bool Named::shows_late(std::int32_t answer, const Asked& asked, std::int32_t rep
     const std::int32_t last = last_reached(confirmed, answer);
     if (last >= 0 && last < repeat) return true;
   }
-  return ack && reached(repeat, answer) && of_duplicate(answer);
+  return ack && reached(repeat, answer) && of_duplicate(answer, in_order);
 }
 
 Named::Fate Named::fate_where_discarded(const Asked& asked, std::int32_t named, std::int32_t repeat,

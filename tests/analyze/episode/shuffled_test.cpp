@@ -164,6 +164,26 @@ TEST(Shuffled, WhatComesLateMayFillTheGapOfAnyPass) {
       "100 ack 19  | \n");
 }
 
+/// Nothing was sent that the second acknowledgement could answer but the transmission that came late.
+TEST(Shuffled, AnAcknowledgementThatComesTwiceIsOfADuplicate) {
+  const auto episode = [](const char* named, const std::string& again) {
+    return "0 write 10   | \n"
+           "20 ack 10    | \n"
+           "21 write 11  | \n"
+           "22 write 12  | \n"
+           "42 nak 11    | " +
+           std::string(named) +
+           "60 write 11  | nak\n"
+           "61 write 12  | nak\n"
+           "81 ack 12    | \n" +
+           again +
+           "400 write 13 | \n"
+           "420 ack 13   | \n";
+  };
+  expect_said(episode("open\n", ""));
+  expect_said(episode("\n", "90 ack 12    | \n"));
+}
+
 /// The repeat was answered late, as one that was no duplicate: it was lost, unless others were late.
 TEST(Shuffled, WhereOthersAreLateAnUnansweredOneIsUndecided) {
   const auto episode = [](const char* nak) {

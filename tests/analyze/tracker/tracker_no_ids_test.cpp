@@ -168,7 +168,7 @@ TEST_F(TrackerNoIds, EachNakOfACapturedPacketIsALossBehindTheCapture) {
   std::uint32_t psn = 120;
   for (int loss = 0; loss < 5; ++loss) {
     for (std::uint32_t i = 0; i < 6; ++i) request(psn + i);
-    answer(psn - 1);
+    answer(psn + 1);
     answer(psn + 2, nak_sequence);
     wire.now_ns += 5000;
     for (std::uint32_t i = 2; i < 6; ++i) request(psn + i);
