@@ -159,6 +159,9 @@ void Triggers::offer_nak(const Moment& now, const Asked& asked, Trigger& best) c
   const std::int32_t told = scene_.answers.confirmed_at(sent.psn - 1);
   const bool outrun = told > asked.note && told < now.at && scene_.answers.acked_before(told + 1) == sent.psn;
   const bool long_since = now.acked > sent.psn;  // and still more
+  // Of a READ that is being answered: with what had not come by then.
+  const bool rest = now.read && scene_.answers.response_before(sent.psn - 1, now.at) > asked.note;
+  if (rest && !again) offer(Rule::sequence_nak, 2 + unusual);
   if (outrun && !(long_since && now.own_answer))
     offer(Rule::sequence_nak, (long_since ? 5.0F : 2.0F) + (again ? 5.0F + unusual : 0.0F) + unusual);
   // What was sent since tells, unless the reaction is due just now, or nobody has reacted yet.

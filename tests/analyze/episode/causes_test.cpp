@@ -147,6 +147,30 @@ TEST(Causes, ANakIsLeftToThePassThatBeginsWhereItAsks) {
       "60060 ack 13        | \n");
 }
 
+/// What overtook the READ had it asked for again; by then its first response had come.
+TEST(Causes, ANakAsksForTheRestOfAReadThatIsBeingAnswered) {
+  expect_said(
+      "0 read 10 +6  | \n"
+      "1 write 16    | \n"
+      "2 write 17    | \n"
+      "20 nak 10     | \n"
+      "21 begin 10   | \n"
+      "22 inner 11   | \n"
+      "23 inner 12   | \n"
+      "30 read 11 +5 | nak\n"
+      "31 inner 13   | \n"
+      "31 write 16   | nak\n"
+      "32 inner 14   | \n"
+      "32 write 17   | nak\n"
+      "33 end 15 =1  | \n"
+      "60 begin 11   | nak\n"
+      "61 inner 12   | nak\n"
+      "62 inner 13   | nak\n"
+      "63 inner 14   | nak\n"
+      "64 end 15 =1  | nak\n"
+      "65 ack 17 =3  | \n");
+}
+
 }  // namespace
 }  // namespace causes_test
 }  // namespace roce::analyze::episode
