@@ -104,13 +104,13 @@ std::vector<const Row*> first_sightings(const std::vector<Row>& all, std::size_t
 }
 
 /// "12 connections", or "the 200 with most problems of 1234 connections (all: roceanalyze connections FILE)".
-struct Counted {
+struct CountedNoun {
   std::string_view one;
   std::string_view several;
   std::string_view which;  ///< what follows
 };
 
-std::string how_many(std::size_t shown, std::size_t all, const Counted& what, std::string_view order,
+std::string how_many(std::size_t shown, std::size_t all, const CountedNoun& what, std::string_view order,
                      std::string_view command) {
   const std::string count = plural(all, what.one, what.several) + std::string(what.which);
   if (shown == all) return count;
