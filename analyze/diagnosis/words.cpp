@@ -87,7 +87,11 @@ Said words_of(const Trouble& trouble, const HitShare& share) {
 
 /// "1.2 % of its packets, at least 57", "at least 22 packets": a lower bound is never a rate.
 std::string how_many(const Trouble& trouble, const HitShare& share) {
-  if (trouble.at_most != 0 || trouble.seen == Whereabouts::downstream || share.sent == 0)
+  // Where so many are lost, so are the ends of passes, and whole ones: these leave no gap.
+  constexpr std::uint64_t one_in = 10;
+  const bool more_unseen = trouble.cause == RootCause::loss && trouble.seen == Whereabouts::upstream &&
+                           one_in * trouble.at_least >= share.sent;
+  if (trouble.at_most != 0 || trouble.seen == Whereabouts::downstream || share.sent == 0 || more_unseen)
     return fmt::format("at least {}", packets_text(trouble.at_least));
   return fmt::format("{} of {} packets ({})", trouble.at_least, share.sent,
                      percent_text(trouble.at_least, share.sent));

@@ -16,13 +16,13 @@ namespace roce::analyze::episode {
 /// What steady traffic and earlier episodes showed of one stream of a space. Only relations of the counts
 /// matter.
 struct StreamFact {
-  std::uint32_t id_forward = 0;      ///< IPv4 IDs a little above the one before
-  std::uint32_t id_other = 0;        ///< any other change
-  std::uint32_t id_constant = 0;     ///< no change
-  std::uint32_t single = 0;          ///< transmissions
-  std::uint32_t doubled = 0;         ///< copies among them
-  std::uint32_t late = 0;            ///< those that were overtaken
-  std::int64_t late_silence_ns = 0;  ///< the longest time without another one before one of these
+  std::uint32_t id_forward = 0;   ///< IPv4 IDs a little above the one before
+  std::uint32_t id_other = 0;     ///< any other change
+  std::uint32_t id_constant = 0;  ///< no change
+  std::uint32_t single = 0;       ///< transmissions
+  std::uint32_t doubled = 0;      ///< copies among them
+  std::uint32_t late = 0;         ///< those that were overtaken
+  std::int64_t late_ns = 0;       ///< by so much, at most
 };
 
 /// A time that comes up again and again.

@@ -16,8 +16,10 @@ namespace {
 struct Gap {
   std::int64_t from = 0, to = 0;
   std::int32_t pass = 0;
-  bool first = false;  ///< of what had never been sent
+  std::uint32_t by : 31 = 0;  ///< index in `sent` of what was captured behind it
+  bool first : 1 = false;     ///< of what had never been sent
 };
+static_assert(sizeof(Gap) == 24, "each story has several");
 
 /// A story so far.
 struct State {
@@ -37,12 +39,12 @@ struct State {
   std::uint8_t gaps = 0;
   std::array<Gap, gaps_at_most> gap;
 
-  void miss(std::int64_t from, std::int64_t to, bool first) noexcept {
+  void miss(std::int64_t from, std::int64_t to, std::uint32_t by, bool first) noexcept {
     if (gaps == gaps_at_most) {
       std::copy(gap.begin() + 1, gap.end(), gap.begin());
       --gaps;
     }
-    gap[gaps++] = {from, to, pass, first};
+    gap[gaps++] = {from, to, pass, by & 0x7fffffffU, first};
   }
   /// The last gap with all of it; gaps if there is none.
   [[nodiscard]] std::size_t gap_of(std::int64_t from, std::int64_t to) const noexcept {
@@ -59,7 +61,7 @@ struct State {
     if (behind && before && gaps < gaps_at_most) {
       std::copy_backward(gap.begin() + static_cast<std::ptrdiff_t>(i) + 1, gap.begin() + gaps,
                          gap.begin() + gaps + 1);
-      gap[i + 1] = {to, whole.to, whole.pass, whole.first};
+      gap[i + 1] = {to, whole.to, whole.pass, whole.by, whole.first};
       ++gaps;
     } else if (behind) {
       gap[i].from = to;
@@ -137,9 +139,9 @@ class Search {
     return state;
   }
 
-  void note_gap(State& state, std::int64_t to, bool first) const {
+  void note_gap(State& state, std::int64_t to, std::uint32_t by, bool first) const {
     const std::int64_t from = std::max(state.cursor, facts_.acked);
-    if (from < to) state.miss(from, to, first);
+    if (from < to) state.miss(from, to, by, first);
   }
 
   /// What was judged before the episode began.
@@ -157,12 +159,12 @@ class Search {
     } else {
       if (each.psn > state.cursor) {
         told.move = Move::ahead;
-        note_gap(state, each.psn, state.cursor >= state.top);
+        note_gap(state, each.psn, index_of(each), state.cursor >= state.top);
       } else if (each.psn < state.cursor) {
         told.move = Move::back;
         state.pass_length = 0;
         told.pass = state.pass = ++state.passes;
-        note_gap(state, state.top, false);
+        note_gap(state, state.top, index_of(each), false);
       }
       told.length = state.pass_length++;
       state.cursor = each.end;
@@ -172,8 +174,18 @@ class Search {
     state.origin = static_cast<std::int32_t>(arena_.size()) - 1;
   }
 
+  [[nodiscard]] std::uint32_t index_of(const Sent& each) const noexcept {
+    return static_cast<std::uint32_t>(&each - sent_.data());
+  }
+  /// Since the packet behind the gap was captured.
+  [[nodiscard]] std::int64_t late_by(const Sent& each, const Gap& gap) const noexcept {
+    const std::int64_t then = sent_[gap.by].time_ns;
+    return then == capture::no_time || each.time_ns == capture::no_time ? 0 : each.time_ns - then;
+  }
+
   void grow(const State& from, const Sent& each, List<State>& grown) {
     const std::int64_t psn = each.psn;
+    const std::uint32_t index = index_of(each);
     const auto goes_on = [&](State& state) {
       state.cursor = each.end;
       state.top = std::max(state.top, each.end);
@@ -184,7 +196,7 @@ class Search {
     } else if (psn > from.cursor && psn == from.top) {
       // Of a pass of one packet that is what selective repeat looks like.
       State& state = step(from, Move::home, facts_.home, grown);
-      state.miss(from.cursor, psn, false);
+      state.miss(from.cursor, psn, index, false);
       goes_on(state);
     } else if (psn > from.cursor) {
       const bool first = from.cursor >= from.top;
@@ -196,21 +208,21 @@ class Search {
                                : (goes_home ? facts_.home : 0) + facts_.ahead + bits_of(missing) / 2;
       State& state = step(from, Move::ahead, bits, grown);
       if (!first && psn > from.top) {
-        state.miss(from.cursor, from.top, false);
-        state.miss(from.top, psn, true);
+        state.miss(from.cursor, from.top, index, false);
+        state.miss(from.top, psn, index, true);
       } else {
-        state.miss(from.cursor, psn, first);
+        state.miss(from.cursor, psn, index, first);
       }
       goes_on(state);
     }
     if (psn < from.top && each.back < Sent::never && may_begin(each, from.cursor, from.told_by)) {
       State& state = step(from, Move::back, each.back, grown);
-      if (from.cursor < from.top) state.miss(from.cursor, from.top, false);
+      if (from.cursor < from.top) state.miss(from.cursor, from.top, index, false);
       state.pass = ++state.passes;
       state.told_by = std::max(state.told_by, each.told_by);
       pending_.back().told.pass = state.pass;
       pending_.back().told.cursor = begins_at(each);
-      if (begins_at(each) < psn) state.miss(begins_at(each), psn, false);
+      if (begins_at(each) < psn) state.miss(begins_at(each), psn, index, false);
       state.pass_length = 0;
       state.bottom = std::min(state.bottom, psn);
       state.row = -1;
@@ -222,14 +234,19 @@ class Search {
       if (gap < from.gaps || below) {
         const bool row = from.row == psn;
         const bool of_first = below || from.gap[gap].first;
-        const float bits = (row ? facts_.late_again : each.late) + (of_first ? each.not_first : 0);
+        const bool too_late = !below && late_by(each, from.gap[gap]) > facts_.late_by_ns;
+        const float bits = (row ? facts_.late_again : each.late) + (of_first ? each.not_first : 0) +
+                           (too_late ? facts_.too_late : 0);
         State& state = step(from, Move::late, bits, grown);
         pending_.back().told.of_first = of_first;
-        if (!below) pending_.back().told.pass = from.gap[gap].pass;
+        if (!below) {
+          pending_.back().told.pass = from.gap[gap].pass;
+          pending_.back().told.late_ns = late_by(each, from.gap[gap]);
+        }
         state.row = each.end;
         if (below) {
           state.bottom = psn;
-          if (each.end < from.bottom) state.miss(each.end, from.bottom, true);
+          if (each.end < from.bottom) state.miss(each.end, from.bottom, index, true);
         } else {
           state.fill(gap, psn, each.end);
         }

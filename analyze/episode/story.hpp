@@ -50,6 +50,7 @@ struct Placed {
   std::int64_t cursor = 0;   ///< where the pass stood before; of a step back: where the new one began
   std::int64_t top = 0;      ///< behind the highest PSN sent before
   std::uint32_t length = 0;  ///< packets of the pass before
+  std::int64_t late_ns = 0;  ///< late: by so much
 };
 
 struct StoryFacts {
@@ -59,6 +60,8 @@ struct StoryFacts {
   float home = 6;           ///< bits for a pass that ends early
   float late_again = 0.1F;  ///< the next late one in a row: a whole burst takes another way
   float copy_again = 1;     ///< the next copy in a row
+  float too_late = 6;       ///< more bits for what would be late by more than
+  std::int64_t late_by_ns = INT64_MAX;
   std::size_t before = 0;   ///< so many are told already: taken as they come
   std::int64_t acked = 0;   ///< what is before was confirmed when they were: of it nothing is missing
   std::int64_t top = 0;     ///< an answer before the first shows all before to have been sent

@@ -173,15 +173,36 @@ void Stream::put_in_order(const StreamFact& fact) {
   find_previous();
 }
 
+/// How much it takes for a pass to have a gap: as many packets are missing among those that are sent again as
+/// among new ones. What comes into a gap though nothing asked for it was overtaken, until another is
+/// repeated.
+float Stream::bits_of_gap() const noexcept {
+  constexpr float asked = 4, at_most = 7;
+  std::uint32_t fresh = 0, gaps = 0, filled = 0;
+  std::int64_t cursor = sent.front().psn;
+  std::int64_t top = cursor;
+  for (const Sent& each : sent) {
+    if (each.psn >= top) {
+      ++fresh;
+      gaps += each.psn > top ? 1 : 0;
+      top = each.end;
+    } else if (each.psn < cursor && each.back > asked && each.before < 0) {
+      ++filled;
+      continue;
+    }
+    cursor = each.end;
+  }
+  return std::min(bits_of_share(gaps - std::min(gaps, filled), fresh), at_most);
+}
+
 void Stream::weigh(const StreamFact& fact) {
   weigh_copies(fact);
   constexpr float at_most = 6;
   const float late = std::min(bits_of_share(fact.late, fact.single) + 1, at_most);
+  for (Sent& each : sent) each.late = late;
   // Nothing is held back much longer than what came late so far.
-  const std::int64_t longest = std::max(shortest_timer_ns, 2 * fact.late_silence_ns);
-  constexpr float too_long = 6;
-  for (std::size_t i = 0; i < sent.size(); ++i)
-    sent[i].late = late + (silence_before(i) > longest ? too_long : 0.0F);
+  late_by_ns_ = std::max(shortest_timer_ns, 2 * fact.late_ns);
+  gap_bits_ = bits_of_gap();
 }
 
 void Stream::tell(std::int64_t bottom, std::int64_t acked, float home) {
@@ -196,6 +217,8 @@ void Stream::tell(std::int64_t bottom, std::int64_t acked, float home) {
   facts.top = sent_to;
   facts.acked = acked;
   facts.home = home;
+  facts.late_by_ns = late_by_ns_;
+  facts.ahead = gap_bits_;
   this->story = episode::tell(sent, facts);
 }
 
@@ -205,19 +228,13 @@ std::int64_t Stream::room_before(std::size_t i) const noexcept {
   return std::max<std::int64_t>(step, 1) - 1;
 }
 
-/// Since the transmission before it.
-std::int64_t Stream::silence_before(std::size_t i) const noexcept {
-  if (i == 0 || !timed(note_of(sent[i]), note_of(sent[i - 1]))) return 0;
-  return sent[i].time_ns - sent[i - 1].time_ns;
-}
-
 void Stream::learn(StreamFact& fact, PathFact& path) const {
   const auto most = std::uint32_t{1} << 28U;
   std::uint32_t late = 0;
   std::uint32_t doubled = 0;
   for (std::size_t i = 0; i < sent.size(); ++i) {
     if (story[i].move == Move::late || overtaken(i)) ++late;
-    if (story[i].move == Move::late) fact.late_silence_ns = std::max(fact.late_silence_ns, silence_before(i));
+    if (story[i].move == Move::late) fact.late_ns = std::max(fact.late_ns, story[i].late_ns);
     if (story[i].move == Move::copy) ++doubled;
   }
   if (fact.single > most || fact.doubled > most || fact.late > most) {

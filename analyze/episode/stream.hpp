@@ -89,13 +89,15 @@ struct Stream {
   void learn(StreamFact& fact, PathFact& path) const;
 
  private:
-  [[nodiscard]] std::int64_t silence_before(std::size_t i) const noexcept;
   [[nodiscard]] std::int64_t turned_after() const;
+  [[nodiscard]] float bits_of_gap() const noexcept;
   [[nodiscard]] Ids ids_by(const StreamFact& fact) const;
   void find_previous();
   void weigh_copies(const StreamFact& fact);
 
   Map<std::int64_t, std::int32_t> last_;  ///< by PSN: index of its last transmission
+  std::int64_t late_by_ns_ = 0;           ///< nothing comes later
+  float gap_bits_ = 7;                    ///< for a gap
 };
 
 [[nodiscard]] inline bool timed(const Note& a, const Note& b) noexcept {

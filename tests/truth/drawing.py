@@ -39,14 +39,12 @@ def parse(parser, limits):
     return options
 
 
-def numbers(options, names, wanted):
-    """Scenario K is of kind K modulo the number of kinds, so that --count and the kinds wanted never change a
+def numbers(count, names, wanted):
+    """Scenario K is of kind K modulo the number of kinds, so that the count and the kinds wanted never change a
     scenario."""
-    if options.only is not None:
-        return [options.only]
     chosen = {names.index(kind) for kind in wanted} or set(range(len(names)))
     found, number = [], 0
-    while len(found) < options.count:
+    while len(found) < count:
         if number % len(names) in chosen:
             found.append(number)
         number += 1

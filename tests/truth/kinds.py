@@ -246,12 +246,25 @@ def everything(dice, options):
     options["slow"] = rate / 10
 
 
+def heavy_loss(dice, options):
+    """A link that hardly works. Small windows: all of one is sent again for each loss."""
+    longest = dice.pick(2, 4, 8)
+    options.update({"max-message-packets": longest, "window": dice.pick(16, 32)})
+    options["recovery"] = dice.pick("go_back_n", "go_back_n", "go_back_message", "selective_repeat")
+    options["timer-grows"] = dice.chance(0.3)
+    loss(dice, options, 0.2, 0.4)
+
+
 # Name -> what it sets. Scenario K is of kind K modulo their count.
 KINDS = {kind.__name__: kind for kind in (
     clean, random_loss, tail_drop, lost_answers, lost_read_responses, whole_message, receiver_not_ready, soft_roce,
     slow_responder, slow_drops_queue, late_read_responses, late_requests, spraying, spraying_reads, spraying_loss,
     oldest_by_timer, nak_every, selective_repeat, flowlets, long_way, capture_misses, capture_misses_loss, sampled,
     jittered_stamps, two_clocks, mirrored, doubled, queue_pairs_reused, falls_silent, everything)}
+# Kinds that came later have scenarios LATER + K, so that all others stay what they were.
+LATER = 100_000
+LATER_KINDS = {kind.__name__: kind for kind in (heavy_loss,)}
+ALL_KINDS = {**KINDS, **LATER_KINDS}
 
 
 def arguments_of(options):
@@ -269,12 +282,17 @@ def guard(options):
     options["implied-guard-ns"] = max(10_000, round_trip + 2 * options["turnaround-ns"])
 
 
+def kind_of(number):
+    of = KINDS if number < LATER else LATER_KINDS
+    return list(of)[number % LATER % len(of)]
+
+
 def draw(seed, number):
     """(kind, seed of the generator, Scenario)"""
-    kind = list(KINDS)[number % len(KINDS)]
+    kind = kind_of(number)
     dice = Dice(seed, number)
     options = environment(dice)
-    KINDS[kind](dice, options)
+    ALL_KINDS[kind](dice, options)
     guard(options)
     ids = not options["ipv6"] and options["ip-id"] in ("counter", "flow")
     scenario = Scenario(f"{number:04}_{kind}", tuple(arguments_of(options)), ids=ids, first_answers=True,

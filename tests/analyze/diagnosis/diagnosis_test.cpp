@@ -114,6 +114,17 @@ TEST(Diagnosis, LossIsToldOnceWithItsSymptomsAsEvidence) {
   EXPECT_EQ(d.incident_count, 40U);
 }
 
+TEST(Diagnosis, HeavyLossIsALowerBoundUpstreamToo) {
+  DiagnosisMaker maker;
+  maker.lose(maker.connect(1, 2), 2000);
+  const auto& said = maker.say();
+  ASSERT_FALSE(said.empty());
+  EXPECT_EQ(
+      said[0].sentence.find("10.0.0.1 → 10.0.0.2 loses at least 2000 packets upstream of this capture; "), 0U)
+      << said[0].sentence;
+  EXPECT_NE(said[0].sentence.find(" % of what 10.0.0.1 sends are repeats"), std::string::npos);
+}
+
 TEST(Diagnosis, DownstreamALowerBoundIsNoRate) {
   DiagnosisMaker maker;
   maker.lose(maker.connect(1, 2), 40, false);

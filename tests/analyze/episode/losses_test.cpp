@@ -29,6 +29,59 @@ TEST(EpisodeLosses, WhatGoesOnWithWhatHadComeIsNoDisorder) {
   )");
 }
 
+TEST(EpisodeLosses, WhatComesAfterATimerIsNotLate) {
+  // 14 is missing in both passes, and was never captured before the second one brought it.
+  expect_said(R"(
+         0 write 10 |
+         1 write 12 |
+         2 write 13 |
+         3 write 15 |
+         4 write 16 |
+      4000 write 10 | timeout
+      4001 write 11 | timeout before=1
+      4003 write 13 | timeout
+      4004 write 14 | timeout before=1
+      4005 write 15 | timeout
+      4006 write 16 | timeout
+      8000 write 12 | timeout before=3
+      8001 write 13 | timeout
+      8002 write 14 | timeout
+      8003 write 15 | timeout
+      8004 write 16 | timeout
+      8010 ack 16 |
+  )");
+}
+
+TEST(EpisodeLosses, WhereNewPacketsAreLostRepeatsAreToo) {
+  // Some are missing of each pass, and nothing came late. Only what was lost at the end of one does not show.
+  expect_said(R"(
+         0 write 10 |
+         1 write 12 |
+         2 write 15 |
+         3 write 16 |
+         4 write 18 |
+         6 nak 11 |
+        20 write 12 | nak
+        21 write 13 | nak before=1
+        22 write 16 | nak
+        23 write 17 | nak before=1
+        26 nak 11 |
+        40 write 11 | nak before=2
+        41 write 14 | nak before=2
+        42 write 15 | nak before=1
+        43 write 18 | nak
+        46 nak 12 |
+        60 write 12 | nak before=1
+        61 write 13 | nak before=1
+        62 write 14 | nak
+        63 write 15 | nak
+        64 write 16 | nak before=1
+        65 write 17 | nak before=1
+        66 write 18 | nak
+        70 ack 18 |
+  )");
+}
+
 TEST(EpisodeLosses, ATimerSendsAllThatIsNotConfirmed) {
   // The head of the second pass is missing, and had been delivered by the first one.
   expect_said(R"(
