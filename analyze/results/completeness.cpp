@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
 #include <span>
 
 #include "analyze/results/snapshot.hpp"
@@ -59,11 +60,12 @@ std::optional<Sampled> sampled_of(const CaptureGaps& gaps) {
   const bool only_unacknowledged = gaps.acknowledged.firsts == 0;
   const Coverage& all = only_unacknowledged ? gaps.unacknowledged : gaps.acknowledged;
   constexpr std::uint64_t least_steps = 2;
-  if (all.firsts < all.spaces + least_steps || all.breaks < least_steps) return std::nullopt;
+  if (all.firsts < all.spaces + least_steps || all.breaks == 0) return std::nullopt;
   if (!everywhere(all)) return std::nullopt;
   const double one_in = static_cast<double>(all.span - std::min(all.span, all.spaces)) /
                         static_cast<double>(all.firsts - all.spaces);
-  const double least = only_unacknowledged ? 1.8 : 1.5;
+  // Of a handful of packets one gap in their middle has to be large.
+  const double least = all.breaks < least_steps ? 3 : only_unacknowledged ? 1.8 : 1.5;
   if (one_in < least) return std::nullopt;
   // Each PSN was sent so often; this share of them would not be captured even once.
   const double sent = static_cast<double>(all.firsts + all.repeats) / static_cast<double>(all.firsts);
@@ -79,35 +81,78 @@ std::optional<Sampled> sampled_of(const CaptureGaps& gaps) {
   return sampled;
 }
 
-/// Rows of unseen PSNs that a single stop of the capture explains.
-void find_holes(const CaptureGaps& gaps, Completeness& found) {
-  // Less is what a busy capture drops here and there.
-  constexpr std::uint64_t least_packets = 6;
-  std::vector<UnseenRow> rows = gaps.rows;
-  std::sort(rows.begin(), rows.end(),
-            [](const UnseenRow& a, const UnseenRow& b) { return a.frame < b.frame; });
+/// UD counts PSNs by the queue pair that sends, whoever receives, and no other header than its own names that
+/// one: what is missing is known where all that a host sends goes to one queue pair.
+void find_missing_datagrams(const Snapshot& s, Completeness& found) {
+  constexpr std::uint64_t believable = 1U << 20U, least_packets = 3;
+  const auto counts = [](const Flow& f) {
+    return f.service_known && f.service == Service::ud && f.key.dst_qp > dissect::gsi_qpn;
+  };
+  std::map<dissect::IpAddress, unsigned> flows;
+  for (const Flow& flow : s.flows) flows[flow.key.src] += counts(flow) ? 1U : 0U;
+  std::uint64_t captured = 0;
+  for (const Flow& flow : s.flows) {
+    if (!counts(flow) || flows[flow.key.src] != 1 || flow.packets < least_packets) continue;
+    const std::uint64_t span = std::uint64_t{(flow.last_psn - flow.first_psn) & dissect::serial_mask} + 1;
+    if (span < flow.packets || span > believable) continue;
+    captured += flow.packets;
+    found.datagrams += span;
+  }
+  found.datagrams_missing = found.datagrams - captured;
+  if (found.datagrams_missing == 0) return;
+  const bool nothing_else = s.gaps.acknowledged.firsts + s.gaps.unacknowledged.firsts == 0;
+  const double one_in = static_cast<double>(found.datagrams) / static_cast<double>(captured);
+  if (nothing_else && one_in >= 1.8) found.sampled = Sampled{one_in, std::nullopt};
+}
+
+/// Rows of unseen PSNs between the same two packets of the capture.
+struct UnseenTogether {
   Hole hole;
   bool delivered = false;
-  const auto close = [&] {
-    const std::uint64_t within = hole.before - hole.after - 1;
-    const bool one = delivered && hole.packets >= least_packets && within <= hole.packets;
-    if (one) found.holes.push_back(hole);
-    if (!one && delivered) found.missing_elsewhere += hole.packets;
-    hole = {};
-    delivered = false;
-  };
+};
+
+std::vector<UnseenTogether> rows_together(const CaptureGaps& gaps) {
+  std::vector<UnseenRow> rows = gaps.rows;
+  std::erase_if(rows, [](const UnseenRow& row) { return row.before == 0 || row.psns == 0; });
+  std::sort(rows.begin(), rows.end(),
+            [](const UnseenRow& a, const UnseenRow& b) { return a.frame < b.frame; });
+  std::vector<UnseenTogether> all;
   for (const UnseenRow& row : rows) {
-    if (row.before == 0 || row.psns == 0) continue;
-    if (hole.packets != 0 && row.before >= hole.before) close();
-    if (hole.packets == 0) hole = {row.before, row.frame, row.before_ns, row.ns, 0};
-    if (row.before > hole.after) {
-      hole.after = row.before;
-      hole.from_ns = row.before_ns;
+    if (all.empty() || row.before >= all.back().hole.before)
+      all.push_back({{row.before, row.frame, row.before_ns, row.ns, 0}, false});
+    UnseenTogether& now = all.back();
+    if (row.before > now.hole.after) {
+      now.hole.after = row.before;
+      now.hole.from_ns = row.before_ns;
     }
-    hole.packets += row.psns;
-    delivered = delivered || row.delivered;
+    now.hole.packets += row.psns;
+    now.delivered = now.delivered || row.delivered;
   }
-  if (hole.packets != 0) close();
+  return all;
+}
+
+/// Rows of unseen PSNs that a single stop of the capture explains.
+void find_holes(const CaptureGaps& gaps, std::uint64_t frames, Completeness& found) {
+  // Less is what a busy capture drops here and there.
+  constexpr std::uint64_t least_packets = 6;
+  const std::vector<UnseenTogether> all = rows_together(gaps);
+  std::uint64_t unseen = 0;
+  for (const UnseenTogether& each : all) unseen += each.hole.packets;
+  for (const UnseenTogether& each : all) {
+    const Hole& hole = each.hole;
+    if (!each.delivered) continue;
+    // Not every connection sends just before the hole and just behind it. Then they show together that far
+    // more is missing between the two packets than usually is between two so far from each other.
+    const std::uint64_t within = hole.before - hole.after - 1;
+    constexpr std::uint64_t far_more = 10;
+    const bool at_once =
+        within <= hole.packets || far_more * (unseen - hole.packets) * (within + 1) <= hole.packets * frames;
+    if (hole.packets >= least_packets && at_once) {
+      found.holes.push_back(hole);
+    } else {
+      found.missing_elsewhere += hole.packets;
+    }
+  }
 }
 
 /// Packets by the low bits of their opcode, of some services.
@@ -266,13 +311,15 @@ void find_cuts(const Snapshot& s, Completeness& found) {
 
 bool goes_on_unanswered(const Connection& connection) {
   constexpr std::uint64_t enough = 8;
-  if (connection.paired() || !acknowledges(connection.service) || !lasts(connection)) return false;
+  if (connection.paired() || !acknowledges(connection.service)) return false;
   const unsigned side = seen_side(connection);
   const Requester& requester = connection.requester[side];
   if (connection.packets[side] + connection.left_out[side] < enough) return false;
-  // Answers without any request leave no doubt.
+  // A NAK made it go back, or answers without any request leave no doubt.
+  if (requester.went_back_later) return true;
+  if (!lasts(connection)) return false;
   const Requester& other = connection.requester[side ^ 1U];
-  if (requester.went_back_later || (other.seen && other.requests + other.requests_left_out == 0)) return true;
+  if (other.seen && other.requests + other.requests_left_out == 0) return true;
   if (requester.retries_exhausted) return false;
   const Events& sent = connection.sent[side];
   const std::uint64_t repeats =
@@ -296,9 +343,14 @@ bool Completeness::bears(Needs needs, const Connection& connection) const noexce
   return !unheard.contains({connection.ends[side ^ 1U].address, connection.ends[side].address});
 }
 
+bool Completeness::lacks_many() const noexcept {
+  constexpr std::uint64_t one_in = 10;
+  return one_in * missing_elsewhere >= delivered && missing_elsewhere != 0;
+}
+
 bool Completeness::limited() const noexcept {
   return !bears(Need::packets | Need::place | Need::headers) || !holes.empty() || !one_direction.empty() ||
-         only_too_little();
+         only_too_little() || lacks_many() || datagrams_missing != 0;
 }
 
 bool Completeness::explains_missing(std::uint64_t shown_by) const noexcept {
@@ -313,13 +365,15 @@ Completeness completeness_of(const Snapshot& s) {
   Completeness found;
   found.opcode_filtered = opcode_filtered_of(s);
   if (found.opcode_filtered.empty()) found.sampled = sampled_of(s.gaps);
+  find_missing_datagrams(s, found);
   if (found.bears(Need::packets)) {
     // Where clocks put answers before their requests, these seem to be missing.
     const bool by_clocks = std::any_of(s.connections.begin(), s.connections.end(),
                                        [](const Connection& c) { return c.split || c.answers_first; });
-    if (!by_clocks) find_holes(s.gaps, found);
+    if (!by_clocks) find_holes(s.gaps, s.frames_read, found);
     find_one_direction(s, found);
   }
+  found.delivered = s.gaps.acknowledged.span;
   find_doubled(s, found);
   find_cuts(s, found);
   found.clock_steps = s.totals.diagnostics.of(DiagnosticId::clock_stepped) + s.totals.stepped_back;

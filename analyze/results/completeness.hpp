@@ -73,6 +73,7 @@ struct Completeness {
   std::vector<Hole> holes;
   std::uint64_t missing_elsewhere =
       0;                          ///< packets that were delivered and not captured, outside of the holes
+  std::uint64_t delivered = 0;    ///< PSNs of which it would be known
   std::uint64_t connections = 0;  ///< those with acknowledgements
   std::vector<std::uint32_t> one_direction;  ///< ids of connections whose other direction passed elsewhere
   /// Connections of which a few packets of one direction were captured, and nothing that tells more.
@@ -87,6 +88,8 @@ struct Completeness {
   double equal_stamps = 0;  ///< share of frames with the timestamp of the one before
   /// Connections that nobody acknowledges (UC) and queue pairs of UD: what does not arrive is not told.
   std::uint64_t unacknowledged = 0;
+  std::uint64_t datagrams = 0;          ///< UD packets that were sent, as their PSNs count them
+  std::uint64_t datagrams_missing = 0;  ///< of these: lost on the way here, or not captured
 
   /// Whether verdicts that need this can be given at all.
   [[nodiscard]] bool bears(Needs needs) const noexcept;
@@ -96,6 +99,8 @@ struct Completeness {
   [[nodiscard]] bool only_too_little() const noexcept {
     return connections != 0 && too_little == connections;
   }
+  /// So many packets that were delivered are not in the capture, here and there, that nothing is sure.
+  [[nodiscard]] bool lacks_many() const noexcept;
   /// Something that was captured is not judged in full, for what is missing.
   [[nodiscard]] bool limited() const noexcept;
   /// Whether what that packet shows to be missing lies in a hole, which is said already.

@@ -109,6 +109,16 @@ std::string capture_limits_text(const Snapshot& s) {
   if (c.only_too_little())
     say("Too little was captured to judge losses and answers: a few packets, of one direction only");
   if (!c.holes.empty()) say(holes_text(s, c.holes));
+  if (c.lacks_many())
+    say(
+        fmt::format("{} of {} that the network did deliver {} not in the capture, here and there: losses and "
+                    "answers are not sure",
+                    c.missing_elsewhere, plural(c.delivered, "packet", "packets"),
+                    c.missing_elsewhere == 1 ? "is" : "are"));
+  if (c.datagrams_missing != 0)
+    say(fmt::format("{} of {} {} not here: lost on the way or not captured, which nobody can tell of UD",
+                    c.datagrams_missing, plural(c.datagrams, "UD packet", "UD packets"),
+                    c.datagrams_missing == 1 ? "is" : "are"));
   if (c.doubled >= 0.02) say(doubled_text(c));
   if (c.cut_at != 0) say(cut_text(c));
   if (c.clock_steps != 0)

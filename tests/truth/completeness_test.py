@@ -156,6 +156,21 @@ class Completeness(unittest.TestCase):
                 self.assertFalse({finding["id"] for finding in report["findings"]} & LOSSES)
                 self.assertNotIn("loss", [each["cause"] for each in report["diagnoses"]])
 
+    def test_datagrams(self):
+        # One queue pair of UD sends, and nothing answers: a hole and a sample are all that is missing.
+        records = variants.read(path_of("02_send_bw_ud"))
+        places = [place for place, (_, _, frame) in enumerate(records) if variants.opcode(frame) is not None]
+        for at in (0.2, 0.4, 0.6):
+            with self.subTest("a hole", at=at):
+                begin = places[int(len(places) * at)]
+                found = self.recognised(records[:begin] + records[begin + 30:], "30 of 100 UD packets are not here")
+                self.assertEqual(found["datagrams_missing"], 30)
+        for one_in in (2, 16):
+            with self.subTest("sampled", one_in=one_in):
+                kept = variants.regular([record for record in records if variants.opcode(record[2]) is not None], one_in)
+                found = self.recognised(kept, "sampled")
+                self.assertAlmostEqual(found["sampled"]["one_in"], one_in, delta=one_in / 4)
+
     def test_two_points_in_one_interface(self):
         for name in BOTH_SIDES:
             with self.subTest(name):

@@ -166,6 +166,74 @@ TEST(Completeness, one_direction_is_judged_no_further) {
   EXPECT_EQ(completeness_of(s).one_direction.size(), 1U);
 }
 
+TEST(Completeness, a_nak_shows_that_it_was_answered_however_short_the_capture) {
+  Snapshot s = healthy();
+  Connection& c = s.connections[0];
+  c.flow[1].reset();
+  c.packets = {1000, 0};
+  c.last_time_ns = c.first_time_ns + 50'000;
+  s.flows.resize(1);
+  EXPECT_TRUE(completeness_of(s).one_direction.empty());
+  c.requester[0].went_back_later = true;
+  EXPECT_EQ(completeness_of(s).one_direction.size(), 1U);
+}
+
+TEST(Completeness, connections_that_pause_show_a_hole_together) {
+  Snapshot s = healthy();
+  s.frames_read = 10'000;
+  // Each misses little, and sent neither just before the hole nor just behind it.
+  for (std::uint64_t i = 0; i < 5; ++i)
+    s.gaps.add(UnseenRow{5000 - 10 * i, 5060 + 7 * i, made_start, made_start + 900, 2, true});
+  const Completeness found = completeness_of(s);
+  ASSERT_EQ(found.holes.size(), 1U);
+  EXPECT_EQ(found.holes[0].after, 5000U);
+  EXPECT_EQ(found.holes[0].before, 5060U);
+  EXPECT_EQ(found.holes[0].packets, 10U);
+  // As much is missing elsewhere.
+  for (std::uint64_t i = 0; i < 400; ++i)
+    s.gaps.add(UnseenRow{10 * i + 2, 10 * i + 4, made_start, made_start + 900, 1, true});
+  EXPECT_TRUE(completeness_of(s).holes.empty());
+}
+
+TEST(Completeness, what_a_small_capture_lacks_is_said) {
+  Snapshot s = healthy();
+  s.gaps.acknowledged = {.spaces = 1, .span = 18, .firsts = 16, .breaks = 2};
+  s.gaps.add(UnseenRow{11, 12, made_start, made_start + 900, 1, true});
+  s.gaps.add(UnseenRow{14, 15, made_start, made_start + 900, 1, true});
+  s.completeness = completeness_of(s);
+  EXPECT_TRUE(s.completeness.limited());
+  EXPECT_EQ(capture_limits_text(s),
+            "2 of 18 packets that the network did deliver are not in the capture, here and there: losses and "
+            "answers are not sure");
+}
+
+TEST(Completeness, missing_datagrams_are_lost_or_not_captured) {
+  Snapshot s;
+  s.frames_read = s.totals.packets = s.totals.roce_packets = 100;
+  Flow flow;
+  flow.key = {.src = ipv4(1), .dst = ipv4(2), .dst_qp = 17};
+  flow.service_known = true;
+  flow.service = dissect::Service::ud;
+  flow.first_psn = 0xfffff0;
+  flow.last_psn = 103;
+  flow.packets = 100;
+  s.flows.push_back(flow);
+  s.completeness = completeness_of(s);
+  EXPECT_EQ(s.completeness.datagrams, 120U);
+  EXPECT_FALSE(s.completeness.sampled);
+  EXPECT_TRUE(s.completeness.limited());
+  EXPECT_EQ(
+      capture_limits_text(s),
+      "20 of 120 UD packets are not here: lost on the way or not captured, which nobody can tell of UD");
+  s.flows[0].packets = 30;
+  ASSERT_TRUE(completeness_of(s).sampled);
+  EXPECT_DOUBLE_EQ(completeness_of(s).sampled->one_in, 4);
+  // To two queue pairs: which of them the missing ones went to is not known.
+  flow.key.dst_qp = 18;
+  s.flows.push_back(flow);
+  EXPECT_FALSE(completeness_of(s).limited());
+}
+
 TEST(Completeness, copies_leave_open_where_packets_are_lost) {
   Snapshot s = healthy();
   s.flows[0].sequence_to_change().duplicate_captures = 1000;
