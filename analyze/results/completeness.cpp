@@ -266,7 +266,7 @@ void find_one_direction(const Snapshot& s, Completeness& found) {
   std::set<std::pair<dissect::IpAddress, dissect::IpAddress>> heard;
   for (const Flow& flow : s.flows) heard.emplace(flow.key.src, flow.key.dst);
   for (const Connection& c : s.connections) {
-    if (!goes_on_unanswered(c) || unpaired.other_may_be_there(c)) {
+    if (!goes_on_unanswered(c) || unpaired.other_may_be_there(c) || unpaired.reached(c)) {
       if (shows_too_little(c)) ++found.too_little;
       continue;
     }

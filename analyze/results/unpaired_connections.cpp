@@ -18,6 +18,7 @@ unsigned seen_side(const Connection& half) noexcept {
 }
 
 UnpairedConnections::UnpairedConnections(const Snapshot& snapshot) {
+  for (const Flow& flow : snapshot.flows) reached_.emplace(flow.key.dst, flow.key.dst_qp);
   for (const Connection& connection : snapshot.connections) {
     if (!is_half(connection)) continue;
     const unsigned side = seen_side(connection);
@@ -35,6 +36,11 @@ bool UnpairedConnections::other_may_be_there(const Connection& connection) const
   if (back == held_.end()) return false;
   return (connection.requester[side].seen && back->second.answers) ||
          (connection.requester[1 - side].seen && back->second.requests);
+}
+
+bool UnpairedConnections::reached(const Connection& connection) const {
+  const Endpoint& end = connection.ends[seen_side(connection)];
+  return end.qp && reached_.contains({end.address, *end.qp});
 }
 
 void leave_ends_open(Snapshot& snapshot) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <utility>
 
 #include "analyze/results/snapshot.hpp"
@@ -18,6 +19,9 @@ class UnpairedConnections {
   /// Whether another unpaired connection between the same two hosts, in the opposite direction, has the
   /// answers or requests that this one lacks. False for a connection with both directions.
   [[nodiscard]] bool other_may_be_there(const Connection& connection) const;
+  /// Whether something was captured on its way to the queue pair whose packets the connection has: of one
+  /// that is used twice the answers to one use may be with the other.
+  [[nodiscard]] bool reached(const Connection& connection) const;
 
  private:
   /// What the unpaired connections from one address to another contain.
@@ -26,12 +30,14 @@ class UnpairedConnections {
     bool answers = false;
   };
   std::map<std::pair<dissect::IpAddress, dissect::IpAddress>, Held> held_;
+  std::set<std::pair<dissect::IpAddress, std::uint32_t>> reached_;  ///< queue pairs
 };
 
 /// The side (0 or 1) of an unpaired connection whose packets were captured.
 [[nodiscard]] unsigned seen_side(const Connection& half) noexcept;
 
-/// Requesters of which some unpaired flow may be the answers have not given up, whatever their own direction shows.
+/// Requesters of which some unpaired flow may be the answers have not given up, whatever their own direction
+/// shows.
 void leave_ends_open(Snapshot& snapshot);
 
 }  // namespace roce::analyze

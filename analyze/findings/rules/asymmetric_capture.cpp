@@ -10,7 +10,8 @@ void find_asymmetric_capture(const Snapshot& snapshot, FindingSink& sink) {
   const UnpairedConnections unpaired(snapshot);
   std::vector<Case> cases;
   for (const Connection& connection : snapshot.connections) {
-    if (!goes_on_unanswered(connection) || unpaired.other_may_be_there(connection)) continue;
+    const bool elsewhere = unpaired.other_may_be_there(connection) || unpaired.reached(connection);
+    if (!goes_on_unanswered(connection) || elsewhere) continue;
     const unsigned side = seen_side(connection);
     Case found;
     found.connection = &connection;

@@ -166,6 +166,22 @@ TEST(Completeness, one_direction_is_judged_no_further) {
   EXPECT_EQ(completeness_of(s).one_direction.size(), 1U);
 }
 
+TEST(Completeness, a_queue_pair_that_something_reaches_has_both_directions) {
+  Snapshot s = healthy();
+  Connection& c = s.connections[0];
+  c.flow[1].reset();
+  c.packets = {1000, 0};
+  c.requester[0].went_back_later = true;
+  c.ends[0].qp = 5;
+  s.flows.resize(1);
+  EXPECT_EQ(completeness_of(s).one_direction.size(), 1U);
+  // The answers are with another use of the same queue pairs.
+  Flow back;
+  back.key = {.src = c.ends[1].address, .dst = c.ends[0].address, .dst_qp = 5};
+  s.flows.push_back(back);
+  EXPECT_TRUE(completeness_of(s).one_direction.empty());
+}
+
 TEST(Completeness, a_nak_shows_that_it_was_answered_however_short_the_capture) {
   Snapshot s = healthy();
   Connection& c = s.connections[0];
