@@ -11,10 +11,11 @@ using StepFunction = Step (*)(Walk&) noexcept;
 
 // In the order of Step.
 constexpr StepFunction steps[] = {
-    nullptr,      walk_ethernet,     walk_ipv4,  walk_ipv6,      walk_udp,    walk_gre,         walk_erspan1,
-    walk_erspan2, walk_erspan3,      walk_vxlan, walk_vxlan_gpe, walk_geneve, walk_mpls,        walk_macsec,
-    walk_vlan,    walk_service_vlan, walk_lrh,   walk_grh,       walk_bth,    walk_mac_control, walk_lldp,
-    walk_mad,     walk_sll,          walk_sll2,  walk_null_loop, walk_erf,    walk_raw_ip};
+    nullptr,      walk_ethernet,  walk_ipv4,        walk_ipv6,  walk_udp,          walk_gre,
+    walk_erspan1, walk_erspan2,   walk_erspan3,     walk_vxlan, walk_vxlan_gpe,    walk_geneve,
+    walk_sflow,   walk_mpls,      walk_macsec,      walk_vlan,  walk_service_vlan, walk_lrh,
+    walk_grh,     walk_bth,       walk_mac_control, walk_lldp,  walk_mad,          walk_sll,
+    walk_sll2,    walk_null_loop, walk_erf,         walk_raw_ip};
 static_assert(sizeof steps / sizeof steps[0] == static_cast<std::size_t>(Step::count_));
 
 struct LinkStep {
@@ -37,15 +38,17 @@ Step first_step(std::uint16_t link_type, Dissection& out) noexcept {
 
 }  // namespace
 
+void take_steps(Walk& walk, Step step) noexcept {
+  while (step != Step::done) step = steps[static_cast<std::size_t>(step)](walk);
+}
+
 void dissect(Bytes frame, std::uint32_t wire_length, std::uint16_t link_type, Dissection& out,
              const Options& options) noexcept {
   out.reset();
   const auto captured = static_cast<std::uint32_t>(frame.size());
   out.captured_end = captured;
   Walk walk{frame.data(), 0, captured, std::max(wire_length, captured), out, options};
-  for (Step step = first_step(link_type, out); step != Step::done;) {
-    step = steps[static_cast<std::size_t>(step)](walk);
-  }
+  take_steps(walk, first_step(link_type, out));
   if (!out.is_transport()) out.declared_end = walk.declared;
 }
 

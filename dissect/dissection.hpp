@@ -13,18 +13,21 @@ namespace roce::dissect {
 /// captured bytes, and the fixed part of the header is always complete.
 struct Layer {
   HeaderId id{};
-  std::uint8_t reserved = 0;
+  /// Of a frame that a switch sampled or dropped, whose beginning it exports in this one.
+  bool sampled = false;
   std::uint16_t length = 0;
   std::uint32_t offset = 0;
 };
 inline constexpr std::size_t max_layers = 64;
+/// A datagram of sFlow has a dozen for each packet that it tells of.
+inline constexpr std::size_t max_layers_of_exports = 160;
 
 /// How the walk through a frame ended.
 enum class Stop : std::uint8_t {
   complete,            ///< all headers that this dissector knows were read
   cut_by_capture,      ///< the captured bytes end inside `stopped_at`
   contradicts_itself,  ///< the frame's own length fields leave no room for `stopped_at`
-  too_deep,            ///< more than max_layers headers
+  too_deep,            ///< more headers than there may be
   unknown_link_type,
   unknown_protocol,  ///< a protocol that is not dissected (TCP, ARP, ...): not an error
   encrypted,         ///< MACsec with encryption
@@ -57,7 +60,7 @@ enum class Note : std::uint8_t {
 struct Dissection {
   static constexpr std::uint8_t none = 0xff;
 
-  std::array<Layer, max_layers> layers;  ///< valid up to layer_count, outermost first
+  std::array<Layer, max_layers_of_exports> layers;  ///< valid up to layer_count, outermost first
   std::uint8_t layer_count = 0;
 
   Stop stop = Stop::complete;
@@ -89,11 +92,17 @@ struct Dissection {
     return (tunnels >> static_cast<unsigned>(tunnel) & 1U) != 0;
   }
   [[nodiscard]] bool is_transport() const noexcept { return bth != none; }
+  /// A datagram of sFlow; its bytes follow layers[udp].
+  [[nodiscard]] bool is_sflow() const noexcept {
+    if (udp == none || udp + 1 >= layer_count) return false;
+    const HeaderId next = layers[udp + 1U].id;
+    return next == HeaderId::sflow || next == HeaderId::sflow_ipv6;
+  }
 
-  /// The innermost layer of that kind, or nullptr.
+  /// The innermost layer of that kind, or nullptr; not of a sampled frame.
   [[nodiscard]] const Layer* find(HeaderId id) const noexcept {
     for (std::size_t i = layer_count; i-- > 0;) {
-      if (layers[i].id == id) return &layers[i];
+      if (layers[i].id == id && !layers[i].sampled) return &layers[i];
     }
     return nullptr;
   }

@@ -16,6 +16,8 @@
 #include "dissect/headers/mad.hpp"
 #include "dissect/headers/nvme.hpp"
 #include "dissect/headers/rpc_rdma.hpp"
+#include "dissect/headers/sflow.hpp"
+#include "dissect/headers/sflow_counters.hpp"
 #include "dissect/headers/smb_direct.hpp"
 #include "dissect/headers/tunnel.hpp"
 
@@ -47,6 +49,11 @@ constexpr auto table =
     list<Ethernet, Vlan, ServiceVlan, Mpls, MacSec, Sll, Sll2, NullLoop, Erf,               //
          Ipv4, Ipv6, Ipv6HopByHop, Ipv6Routing, Ipv6Fragment, Ipv6DestinationOptions, Udp,  //
          Gre, GreChecksum, GreKey, GreSequence, Erspan2, Erspan3, Vxlan, VxlanGpe, Geneve,  //
+         SflowIpv4, SflowIpv6, SflowFlowSample, SflowFlowSampleExpanded, SflowCountersSample,
+         SflowCountersSampleExpanded, SflowDiscardedSample, SflowSample, SflowRawHeader, SflowSwitch,
+         SflowIbLrh, SflowIbGrh, SflowIbBth, SflowEgressQueue, SflowAcl, SflowFunction, SflowTransitDelay,
+         SflowQueueDepth, SflowHardwareTrap, SflowLinuxReason, SflowTimestamp, SflowFlowRecord,
+         SflowInterfaceCounters, SflowEthernetCounters, SflowPfcCounters, SflowCountersRecord,  //
          Lrh, Grh, Bth, Rdeth, Deth, Xrceth, Feth, Reth, AtomicEth, Aeth, AtomicAckEth, ImmDt, Ieth, Payload,
          Icrc, Vcrc,  //
          MacPause, MacPfc, MacControl, LldpChassisId, LldpPortId, LldpTtl, LldpPortDescription,

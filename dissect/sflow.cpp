@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dissect/sflow.hpp"
 
+#include "dissect/headers/sflow_names.hpp"
+
 namespace roce::dissect::sflow {
 namespace {
 
@@ -178,6 +180,14 @@ std::optional<std::string_view> text_at(const Item& record, std::size_t word) no
   if (*length > text.declared) return std::nullopt;
   const Bytes bytes = text.captured.first(std::min<std::size_t>(*length, text.captured.size()));
   return std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+}
+
+std::string_view drop_reason_name(std::uint32_t reason) noexcept {
+  constexpr std::uint32_t first_of_parser = 307, last_of_parser = 322, first_of_linux = 325,
+                          last_of_linux = 371;
+  if (reason >= first_of_parser && reason <= last_of_parser) return "parser error";
+  if (reason >= first_of_linux && reason <= last_of_linux) return "reason of the Linux stack";
+  return name_of(sflow_reason_names, reason);
 }
 
 }  // namespace roce::dissect::sflow

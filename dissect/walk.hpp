@@ -18,6 +18,7 @@ struct Walk {
   std::uint32_t declared;   ///< end by the innermost length field; may be greater than `available`
   Dissection& out;
   const Options& options;
+  bool sampled = false;  ///< through a frame in a datagram of sFlow
 
   [[nodiscard]] const std::uint8_t* at() const noexcept { return base + offset; }
   [[nodiscard]] std::uint32_t left() const noexcept { return available > offset ? available - offset : 0; }
@@ -45,7 +46,8 @@ struct Walk {
   /// Records a layer of `length` bytes at the current offset and advances past it. Only after fits().
   std::uint8_t push(HeaderId id, std::uint32_t length) noexcept {
     const std::uint8_t index = out.layer_count++;
-    out.layers[index] = {id, 0, static_cast<std::uint16_t>(std::min<std::uint32_t>(length, 0xffff)), offset};
+    out.layers[index] = {id, sampled, static_cast<std::uint16_t>(std::min<std::uint32_t>(length, 0xffff)),
+                         offset};
     offset += length;
     return index;
   }
@@ -83,6 +85,7 @@ enum class Step : std::uint8_t {
   vxlan,
   vxlan_gpe,
   geneve,
+  sflow,
   mpls,
   macsec,
   vlan,
@@ -101,6 +104,8 @@ enum class Step : std::uint8_t {
   count_
 };
 
+/// Takes `step` and all that follow.
+void take_steps(Walk& walk, Step step) noexcept;
 /// The step for an ethertype, at the current offset.
 [[nodiscard]] Step step_of_ethertype(Walk& walk, std::uint16_t ethertype) noexcept;
 /// The step for an IP protocol number.
@@ -131,6 +136,9 @@ Step walk_erspan3(Walk&) noexcept;
 Step walk_vxlan(Walk&) noexcept;
 Step walk_vxlan_gpe(Walk&) noexcept;
 Step walk_geneve(Walk&) noexcept;
+// walk_sflow.cpp
+[[nodiscard]] bool begins_sflow(const Walk&) noexcept;
+Step walk_sflow(Walk&) noexcept;
 // walk_transport.cpp
 Step walk_lrh(Walk&) noexcept;
 Step walk_grh(Walk&) noexcept;

@@ -176,6 +176,9 @@ Step walk_udp(Walk& walk) noexcept {
       return Step::vxlan_gpe;
     case udp_port_geneve:
       return Step::geneve;
+    case udp_port_sflow:
+      if (begins_sflow(walk)) return Step::sflow;
+      break;
     default:
       break;
   }

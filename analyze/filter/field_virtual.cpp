@@ -98,6 +98,8 @@ constexpr ProtocolName protocol_names[] = {
     {HeaderId::erspan2, "erspan"},
     {HeaderId::erspan3, "erspan"},
     {HeaderId::vxlan, "vxlan"},
+    {HeaderId::sflow, "sflow"},
+    {HeaderId::sflow_ipv6, "sflow"},
     {HeaderId::vxlan_gpe, "vxlan"},
     {HeaderId::geneve, "geneve"},
     {HeaderId::lrh, "infiniband"},

@@ -98,8 +98,9 @@ LinkControl link_control_of(const Dissection& d) noexcept {
     return id >= HeaderId::lldp_chassis_id && id <= HeaderId::lldp_end ? LinkControl::lldp
                                                                        : LinkControl::none;
   };
-  // By the last header, or the one that did not fit. LLDP that ends before its first TLV is ignored.
-  if (d.layer_count == 0) return LinkControl::none;
+  // By the last header, or the one that did not fit. LLDP that ends before its first TLV is ignored, and so
+  // is what a switch sampled.
+  if (d.layer_count == 0 || d.layers[d.layer_count - 1U].sampled) return LinkControl::none;
   const LinkControl last = kind(d.layers[d.layer_count - 1U].id);
   if (last != LinkControl::none) return last;
   return d.stopped_at != HeaderId::count_ && kind(d.stopped_at) == LinkControl::mac_control

@@ -145,6 +145,7 @@ std::string_view upper_layer_name(HeaderId id) noexcept {
 std::string_view upper_layer_of(const PacketView& packet) noexcept {
   const auto layers = packet.dissection->all();
   for (std::size_t i = layers.size(); i-- > 0;) {
+    if (layers[i].sampled) continue;
     const std::string_view name = upper_layer_name(layers[i].id);
     if (!name.empty()) return name;
   }

@@ -134,11 +134,13 @@ class Builder {
     return line;
   }
 
-  /// Layers in the order of their bytes, outer before inner; the CRCs at the end of the frame last.
+  /// Layers in the order of their bytes, outer before inner; the CRCs at the end of the frame last. Those of
+  /// a sampled frame stay beneath the record that has it.
   [[nodiscard]] std::vector<Layer> by_offset() const {
     const auto all = packet_.dissection->all();
     std::vector<Layer> layers(all.begin(), all.end());
     const auto rank = [](const Layer& layer) {
+      if (layer.sampled) return 0;
       return layer.id == HeaderId::vcrc ? 2 : layer.id == HeaderId::icrc ? 1 : 0;
     };
     std::stable_sort(layers.begin(), layers.end(), [&](const Layer& a, const Layer& b) {
@@ -202,7 +204,8 @@ class Builder {
   void header(const Layer& layer) {
     const HeaderInfo& info = dissect::header_info(layer.id);
     const std::uint8_t* p = packet_.frame->data + layer.offset;
-    if (layer.id == HeaderId::icrc) {
+    const std::uint32_t depth = layer.sampled ? 1 : 0;
+    if (layer.id == HeaderId::icrc && !layer.sampled) {
       icrc(layer);
       return;
     }
@@ -212,7 +215,7 @@ class Builder {
     } else {
       append_ends(title, info, p, layer.length);
     }
-    TreeLine& line = add(0, std::move(title), info.name);
+    TreeLine& line = add(depth, std::move(title), info.name);
     line.offset = layer.offset;
     line.length = layer.length;
     for (const Field& field : info.fields) {
@@ -227,7 +230,7 @@ class Builder {
     text += ": ";
     append_field_value(text, field, value);
     append_field_meaning(text, field, value.number, value.bytes);
-    TreeLine& line = add(1, std::move(text), field.name);
+    TreeLine& line = add(layer.sampled ? 2 : 1, std::move(text), field.name);
     line.offset = layer.offset + static_cast<std::uint32_t>(field.first_byte());
     line.length = static_cast<std::uint32_t>(value.bytes.size());
   }

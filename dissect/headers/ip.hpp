@@ -151,6 +151,7 @@ inline constexpr std::uint16_t udp_port_vxlan = 4789;        ///< RFC 7348
 inline constexpr std::uint16_t udp_port_vxlan_linux = 8472;  ///< Linux's default before the IANA number
 inline constexpr std::uint16_t udp_port_vxlan_gpe = 4790;
 inline constexpr std::uint16_t udp_port_geneve = 6081;  ///< RFC 8926
+inline constexpr std::uint16_t udp_port_sflow = 6343;   ///< IANA
 
 /// RFC 768.
 struct Udp {

@@ -29,7 +29,7 @@ using test::udp;
 
 /// What must hold for any bytes.
 void expect_sound(const Dissection& d, const std::uint8_t* frame, std::size_t size, const std::string& what) {
-  ASSERT_LE(d.layer_count, max_layers) << what;
+  ASSERT_LE(d.layer_count, max_layers_of_exports) << what;
   ASSERT_EQ(d.captured_end, size) << what;
   for (const Layer& layer : d.all()) {
     const HeaderInfo& info = header_info(layer.id);

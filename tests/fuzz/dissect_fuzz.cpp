@@ -34,7 +34,7 @@ void require(bool condition) {
 }
 
 void check(const dissect::Dissection& d, std::size_t size) {
-  require(d.layer_count <= dissect::max_layers);
+  require(d.layer_count <= dissect::max_layers_of_exports);
   require(d.captured_end == size);
   for (const dissect::Layer& layer : d.all()) {
     require(std::size_t{layer.offset} + layer.length <= size);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Packets that the sample captures lack: every opcode in every encapsulation, PAUSE and PFC frames."""
+"""Packets that the sample captures lack: every opcode in every encapsulation, PAUSE and PFC frames, sFlow."""
 
 import os
 import struct
@@ -57,6 +57,34 @@ def tagged(*tags_and_type, payload):
         struct.pack(">H", tags_and_type[-1]) + payload
 
 
+def words(*values):
+    return b"".join(struct.pack(">I", value) for value in values)
+
+
+def item(number, content):
+    """A sample or a record of sFlow."""
+    return words(number, len(content)) + content + bytes(-len(content) % 4)
+
+
+def sflow_frames():
+    """Datagrams of sFlow with what tshark 4.0 knows: samples 1 to 4, records 1 and 1001, counters 1 and 2."""
+    frame = ethernet(0x0800, ipv4(udp(body(0x11, 4))))
+    header = item(1, words(1, len(frame) + 4, 4, len(frame)) + frame + bytes(-len(frame) % 4))
+    cut = item(1, words(1, 1082, 4, 64) + ethernet(0x0800, ipv4(udp(body(0x0A, 1000))))[:64])
+    switch = item(1001, words(100, 3, 200, 5))
+    flow = item(1, words(41, 9, 1024, 70000, 3, 9, 0x80000004, 2) + header + switch)
+    expanded = item(3, words(42, 0, 70000, 4096, 1, 0, 0, 70000, 0, 4, 1) + cut)
+    ports = item(1, words(9, 6, 0x17, 0x4876E800, 1, 3, 1, 2, *range(30, 36), 4, 5, *range(60, 66)))
+    counters = item(2, words(5, 0x03000009, 2) + ports + item(2, words(*range(13))))
+    counters_expanded = item(4, words(6, 0, 70000, 1) + ports)
+    ipv4_agent = words(5, 1, 0x0A000007, 2, 77, 60000)
+    ipv6_agent = words(5, 2) + GID_B + words(0, 78, 61000)
+    datagrams = [ipv4_agent + words(1) + flow, ipv6_agent + words(1) + expanded,
+                 ipv4_agent + words(2) + counters + counters_expanded, ipv4_agent + words(2) + flow + counters,
+                 ipv6_agent + words(0)]
+    return [ethernet(0x0800, ipv4(udp(datagram, port=6343))) for datagram in datagrams]
+
+
 def ethernet_frames():
     opcodes = list(range(256))
     frames = [ethernet(0x0800, ipv4(udp(body(o)))) for o in opcodes]
@@ -94,7 +122,8 @@ def write_pcap(path, link_type, frames):
 def write_all(directory):
     """Paths of the captures written."""
     made = [("synthetic_ethernet.pcap", ETHERNET, ethernet_frames()),
-            ("synthetic_infiniband.pcap", ERF, infiniband_frames())]
+            ("synthetic_infiniband.pcap", ERF, infiniband_frames()),
+            ("synthetic_sflow.pcap", ETHERNET, sflow_frames())]
     paths = []
     for name, link_type, frames in made:
         paths.append(os.path.join(directory, name))
