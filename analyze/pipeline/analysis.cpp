@@ -146,6 +146,8 @@ class Pipeline final : private Relay::Stages {
       options_.summaries(batch.frames_before + 1, glances_);
     }
     followed_.links.watch(batch, stage_);
+    for (const std::uint32_t i : batch.exports)
+      followed_.exports.see(batch.frames_before + i + 1, frames[i], stage_.dissect_again(batch, frames[i]));
     followed_.totals.merge(batch.totals);
     followed_.outer.merge(batch.outer);
     followed_.frames += frames.size();

@@ -116,6 +116,10 @@ std::shared_ptr<Snapshot> conclude(AnalysisState&& followed, SourceFacts&& facts
   snapshot->series = std::move(result.series);
   snapshot->gaps = std::move(result.gaps);
   followed.links.publish(*snapshot, totals);
+  if (followed.exports.any()) {
+    snapshot->exports = std::move(followed.exports).finish(std::move(result.lost_packets));
+    totals.diagnostics.add(DiagnosticId::exports_dropped, snapshot->exports.beyond_limits());
+  }
   snapshot->markings = MarkingMatrix::of(snapshot->flows);
   snapshot->congestion = std::move(result.congestion);
   sum_up(snapshot->congestion, snapshot->flows, snapshot->connections);

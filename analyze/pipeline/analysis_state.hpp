@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analyze/cm/cm_tracker.hpp"
+#include "analyze/exports/export_tracker.hpp"
 #include "analyze/flow/flow_points.hpp"
 #include "analyze/pipeline/analysis.hpp"
 #include "analyze/pipeline/clock_steps.hpp"
@@ -55,6 +56,7 @@ struct AnalysisState {
   FlowPoints points;
   OuterCounts outer;
   LinkFollower links;
+  ExportTracker exports;
   Totals totals;
   std::uint64_t frames = 0;
 };

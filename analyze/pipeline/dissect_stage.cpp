@@ -61,6 +61,7 @@ void DissectStage::work(Batch& batch) const {
   if (batch.packets.size() < frames.size()) batch.packets.resize(frames.size());
   batch.records.clear();
   batch.controls.clear();
+  batch.exports.clear();
   batch.totals = Totals{};
   batch.outer = OuterCounts{};
   look_at_stamps(batch);
@@ -194,8 +195,10 @@ void DissectStage::count_if_selected(Batch& batch, std::size_t i, PacketRecord& 
   totals.count(batch.frames_before + i + 1, frame, d, record, options_.check_icrc ? &icrc : nullptr);
   if (d.tunnels != 0 && record.has(PacketRecord::valid) && !record.has(PacketRecord::other_version))
     batch.outer.count(batch.frames_before + i + 1, frame, d, record);
-  if (!record.has(PacketRecord::valid) && link_control_of(d) != LinkControl::none)
-    batch.controls.push_back(static_cast<std::uint32_t>(i));
+  if (!record.has(PacketRecord::valid)) {
+    if (link_control_of(d) != LinkControl::none) batch.controls.push_back(static_cast<std::uint32_t>(i));
+    if (d.is_sflow()) batch.exports.push_back(static_cast<std::uint32_t>(i));
+  }
   if (dissect::gid_disagrees(bytes, d)) totals.diagnostics.add(DiagnosticId::gid_disagrees);
   if (options_.check_icrc && d.transport == dissect::Transport::native_ib &&
       dissect::check_vcrc(bytes, d).status == dissect::CrcStatus::mismatch) {

@@ -45,6 +45,7 @@ enum class DiagnosticId : std::uint8_t {
   clocks_differ,
   order_by_clocks,
   link_ports,
+  exports_dropped,
   interrupted,
   limited,
   verdicts_not_kept,

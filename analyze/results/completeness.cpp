@@ -350,7 +350,7 @@ bool Completeness::lacks_many() const noexcept {
 
 bool Completeness::limited() const noexcept {
   return !bears(Need::packets | Need::place | Need::headers) || !holes.empty() || !one_direction.empty() ||
-         only_too_little() || lacks_many() || datagrams_missing != 0;
+         only_too_little() || lacks_many() || datagrams_missing != 0 || samples_only;
 }
 
 bool Completeness::explains_missing(std::uint64_t shown_by) const noexcept {
@@ -363,6 +363,7 @@ bool Completeness::explains_missing(std::uint64_t shown_by) const noexcept {
 
 Completeness completeness_of(const Snapshot& s) {
   Completeness found;
+  found.samples_only = s.exports.any() && s.totals.roce_packets == 0;
   found.opcode_filtered = opcode_filtered_of(s);
   if (found.opcode_filtered.empty()) found.sampled = sampled_of(s.gaps);
   find_missing_datagrams(s, found);

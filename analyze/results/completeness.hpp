@@ -86,6 +86,8 @@ struct Completeness {
   bool headers_cut = false;     ///< ACK and NAK look alike
   std::uint64_t clock_steps = 0;
   double equal_stamps = 0;  ///< share of frames with the timestamp of the one before
+  /// It holds samples that switches exported, and no traffic itself.
+  bool samples_only = false;
   /// Connections that nobody acknowledges (UC) and queue pairs of UD: what does not arrive is not told.
   std::uint64_t unacknowledged = 0;
   std::uint64_t datagrams = 0;          ///< UD packets that were sent, as their PSNs count them

@@ -103,6 +103,11 @@ std::string capture_limits_text(const Snapshot& s) {
   const Completeness& c = s.completeness;
   std::string text;
   const auto say = [&](const std::string& sentence) { text += (text.empty() ? "" : ". ") + sentence; };
+  if (c.samples_only)
+    say(fmt::format(
+        "{}, and no traffic itself: who talks, marks and queues can be estimated; losses, retransmissions "
+        "and latencies cannot be judged, nor what is missing",
+        exports_text(s.exports)));
   if (c.sampled) say(sampled_text(*c.sampled));
   if (!c.opcode_filtered.empty()) say(filtered_text(c));
   if (!c.one_direction.empty()) say(one_direction_text(c));

@@ -14,6 +14,7 @@
 #include "analyze/connection/connection.hpp"
 #include "analyze/connection/coverage.hpp"
 #include "analyze/connection/incident.hpp"
+#include "analyze/exports/exports.hpp"
 #include "analyze/flow/flow.hpp"
 #include "analyze/flow/flow_at_point.hpp"
 #include "analyze/flow/marking_matrix.hpp"
@@ -64,6 +65,7 @@ struct Snapshot {
   Pauses pauses;                            ///< PAUSE and PFC
   DcbxTable dcbx;                           ///< LLDP announcements
   PriorityMap priorities;                   ///< priorities of packets
+  Exports exports;                          ///< what switches say of packets that were not captured here
   MarkingMatrix markings;                   ///< of the listed flows
   Congestion congestion;
   CaptureGaps gaps;                             ///< what the capture does not have: for `completeness`

@@ -18,6 +18,7 @@
 #include "analyze/flow/flow_table.hpp"
 #include "analyze/packet/verdict.hpp"
 #include "analyze/packet/verdict_store.hpp"
+#include "analyze/record/lost_transmission.hpp"
 #include "analyze/record/packet_record.hpp"
 #include "analyze/record/totals.hpp"
 
@@ -106,6 +107,8 @@ class Tracker {
     /// Connections in which something was wrong, and that had not come to order again yet.
     std::uint64_t incidents_in_progress = 0;
     std::vector<StrayPackets> strays;  ///< by addresses, each pair once
+    /// Transmissions that were lost, each with its PSN; the first LostTransmission::at_most.
+    std::vector<LostTransmission> lost_packets;
     Totals not_roce;  ///< of records that are no RoCE although they are valid: UDP to port 4791 of something
                       ///< else
     std::uint64_t unlisted_copies = 0;    ///< copies of flows without other counted packets

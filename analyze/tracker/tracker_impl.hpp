@@ -291,6 +291,12 @@ struct Tracker::Impl {
   void note_incidents(Track& track, unsigned requester, std::span<const episode::Note> notes,
                       const episode::Explanation& said, const episode::Facts& facts,
                       std::span<const Held* const> packets);
+  /// What an episode says was lost, or asked for again and maybe lost.
+  void note_losses(const Track& track, unsigned requester, std::span<const episode::Note> notes,
+                   const episode::Explanation& said);
+  /// Remembers a transmission that was lost, for those who know of it from elsewhere.
+  void note_loss(const Track& track, unsigned side, std::uint32_t psn, std::uint64_t shown_by,
+                 std::int64_t time_ns);
   [[nodiscard]] std::uint32_t incident_with(const Incident& like, std::uint64_t frame);
   void publish_incident(std::uint64_t frame, std::uint32_t number);
   void note_damaged(Track& track, unsigned side, const PacketRecord& record, std::uint64_t number);
@@ -459,6 +465,7 @@ struct Tracker::Impl {
   PointClocks clocks;
   CongestionTracker congestion;
   IncidentLog incidents;
+  std::vector<LostTransmission> lost_packets;
   episode::Mirror mirror;
   tsl::robin_map<std::pair<dissect::IpAddress, std::uint32_t>, CmPeer, EndHash> cm_peers;
   std::set<dissect::IpAddress> right_senders;  ///< the ICRC of a packet of theirs matched

@@ -53,6 +53,32 @@ void Tracker::Impl::note_incidents(Track& track, unsigned requester, std::span<c
   }
 }
 
+void Tracker::Impl::note_losses(const Track& track, unsigned requester, std::span<const episode::Note> notes,
+                                const episode::Explanation& said) {
+  const auto note = [&](bool request, std::int64_t psn, const episode::Note& shown) {
+    note_loss(track, request ? requester : requester ^ 1U,
+              static_cast<std::uint32_t>(psn) & dissect::serial_mask, shown.frame, shown.time_ns);
+  };
+  for (const episode::Loss& loss : said.losses) {
+    if (loss.where == Lost::before_capture || loss.where == Lost::after_capture)
+      note(loss.request, loss.psn, notes[static_cast<std::size_t>(loss.shown)]);
+  }
+  for (std::size_t i = 0; i < notes.size(); ++i) {
+    const episode::Ruling& ruling = said.rulings[i];
+    if (ruling.doubt == episode::Doubt::none) continue;
+    const auto lost = std::find_if(notes.begin(), notes.end(), [&](const episode::Note& each) {
+      return each.frame == ruling.doubt_frame;
+    });
+    if (lost != notes.end()) note(lost->request, lost->psn, notes[i]);
+  }
+}
+
+void Tracker::Impl::note_loss(const Track& track, unsigned side, std::uint32_t psn, std::uint64_t shown_by,
+                              std::int64_t time_ns) {
+  if (track.places[side] == no_place || lost_packets.size() >= LostTransmission::at_most) return;
+  lost_packets.push_back({flows.at(track.places[side]).key, psn, track.result.id, shown_by, time_ns});
+}
+
 /// The number of the incident of the same requests that has this frame; 0: there is none.
 std::uint32_t Tracker::Impl::incident_with(const Incident& like, std::uint64_t frame) {
   const std::vector<std::uint32_t>& own = incidents.of(like.connection);

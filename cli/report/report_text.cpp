@@ -155,7 +155,9 @@ void write_roce(Page& page, const Snapshot& s) {
       return;
     }
     page.line(page.paint("1", t.packets != s.frames_read ? "none in the selection" : "none in this capture"));
-    if (t.packets != 0 && t.packets == s.frames_read) {
+    if (s.exports.any()) {
+      page.line("There are samples of it that switches exported: see sFlow below.");
+    } else if (t.packets != 0 && t.packets == s.frames_read) {
       page.line(
           "If there was RDMA traffic, the capture cannot see it: the NIC's RDMA offload bypasses the kernel. "
           "Capture at a mirror port of the switch, or on the RDMA device itself.");
@@ -275,6 +277,7 @@ std::string report_text(const Snapshot& snapshot, const ReportStyle& style) {
   write_others(page, snapshot.totals);
   write_pauses(page, snapshot);
   write_dcbx(page, snapshot);
+  write_exports(page, snapshot);
   write_connections(page, snapshot, style);
   write_flows(page, snapshot, style);
   write_diagnostics(page, snapshot);

@@ -92,7 +92,9 @@ void write_verdict(Page& page, const Snapshot& s) {
   }
   write_diagnoses(page, s);
   page.section("Verdict", assessment.good() ? "1;32" : "1");
-  if (!assessment.anything) return page.line(assessment.nothing("no RoCE packets"));
+  if (!assessment.anything)
+    return page.line(
+        assessment.nothing(s.completeness.samples_only ? "only samples of traffic" : "no RoCE packets"));
   if (s.findings.empty()) {
     const std::string checked = analyze::what_was_checked(s);
     const std::string unchecked = analyze::what_was_not_checked(s);

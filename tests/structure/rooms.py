@@ -28,13 +28,14 @@ ROOMS = {
     "analyze/packet": "analyze/record",  # one packet with all that is known of it
     "analyze/cm": "analyze/record",
     "analyze/link": "analyze/record",  # PAUSE, PFC, LLDP
+    "analyze/exports": "analyze/record",  # what switches say of packets that were not captured here
     "analyze/flow": "analyze/packet",
     "analyze/connection": "analyze/cm analyze/flow",  # result values of a connection
     "analyze/episode": "analyze/connection",  # what happened while something was wrong
     "analyze/transport": "analyze/connection analyze/episode",  # requester and responder
     "analyze/tracker": "analyze/transport",  # packet -> connection
     "analyze/policy": "analyze/flow analyze/link",
-    "analyze/results": "analyze/episode analyze/policy",  # the Snapshot and its tables
+    "analyze/results": "analyze/episode analyze/policy analyze/exports",  # the Snapshot and its tables
     "analyze/findings": "analyze/results",
     "analyze/diagnosis": "analyze/findings",  # what is wrong, said once
     "analyze/filter": "analyze/episode analyze/policy",

@@ -37,7 +37,9 @@ std::string_view kind_of_health(const CaptureHealth& health) {
 /// "Nothing serious: 1 notice in 12 RoCE packets"
 std::string counts_line(const Snapshot& s, const CaptureHealth& health) {
   const std::string so_far = s.final ? "" : " so far";
-  if (!health.anything) return health.nothing("No RoCE packets" + so_far);
+  if (!health.anything)
+    return health.nothing((s.completeness.samples_only ? "Only samples of traffic" : "No RoCE packets") +
+                          so_far);
   std::string what = severities_text(severity_counts(s.findings));
   const bool plain = health.serious() || !health.judged || health.diagnosis != nullptr;
   what = !what.empty()   ? (plain ? "" : "Nothing serious: ") + what
@@ -68,6 +70,7 @@ void write_navigation(Page& page) {
       {"#markings", "Markings", !s.markings.rows.empty()},
       {"#pauses", "Pauses", !s.pauses.ports.empty()},
       {"#dcbx", "DCBX", !s.dcbx.ports.empty()},
+      {"#exports", "sFlow", s.exports.any()},
       {"#doubts", "Skipped or doubtful", !s.diagnostics.empty()}};
   page.html.open("nav", {{"aria-label", "Parts of the report"}});
   for (const auto& [target, name, there] : parts) {

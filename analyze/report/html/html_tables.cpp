@@ -8,6 +8,7 @@
 
 #include "analyze/report/html/html_parts.hpp"
 #include "analyze/results/connection_columns.hpp"
+#include "analyze/results/export_columns.hpp"
 #include "analyze/results/flow_columns.hpp"
 #include "analyze/results/host_columns.hpp"
 #include "analyze/results/link_columns.hpp"
@@ -207,6 +208,36 @@ void write_links(Page& page) {
   }
 }
 
+template <class What>
+void write_exported(Page& page, const Heading& heading, const std::vector<What>& all,
+                    std::span<const Column<ExportRow<What>>> columns) {
+  if (all.empty()) return;
+  const std::vector<ExportRow<What>> rows = export_rows(page.snapshot.exports, all);
+  write_table<ExportRow<What>>(page, heading, columns, first_sightings(rows, page.options.top), nullptr);
+}
+
+/// What switches exported: nothing of it is traffic of this capture.
+void write_switch_exports(Page& page) {
+  const Exports& e = page.snapshot.exports;
+  if (!e.any()) return;
+  page.html.open("section", {{"id", "exports"}}).element("h2", "sFlow").line_break();
+  page.html.element("p", exports_text(e)).line_break();
+  for (const std::string& text : {export_gaps_text(e), sample_shares_text(e)}) {
+    if (!text.empty()) page.html.element("p", text, {{"class", "quiet"}}).line_break();
+  }
+  page.html.close().line_break();
+  write_exported(page, {"exports-drops", "Dropped", "as the switches say"}, drop_groups(e),
+                 export_drop_columns());
+  write_exported(page, {"exports-sources", "Data sources", "and what their samples stand for"}, e.sources,
+                 export_source_columns());
+  write_exported(page, {"exports-flows", "Sampled flows", "of RoCE by switch, estimated from samples"},
+                 e.flows, export_flow_columns());
+  write_exported(page, {"exports-queues", "Queues", "as packets that were sampled met them"}, e.queues,
+                 export_queue_columns());
+  write_exported(page, {"exports-ports", "Ports", "counters, from the first to the last sample"}, e.ports,
+                 export_port_columns());
+}
+
 }  // namespace
 
 void write_tables(Page& page) {
@@ -215,6 +246,7 @@ void write_tables(Page& page) {
   write_flows(page);
   write_flow_marks(page);
   write_links(page);
+  write_switch_exports(page);
 }
 
 }  // namespace roce::analyze::html

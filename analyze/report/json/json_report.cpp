@@ -309,6 +309,7 @@ void report_json(const Snapshot& snapshot, bool pretty, const ReportSink& sink) 
   write_congestion(json, snapshot);
   write_dcbx(json, snapshot);
   write_markings(json, snapshot);
+  write_exports(json, snapshot, sink);
   write_diagnoses(json, snapshot);
   write_findings(json, snapshot);
   write_series(json, snapshot);
@@ -317,7 +318,7 @@ void report_json(const Snapshot& snapshot, bool pretty, const ReportSink& sink) 
   json.key("analysed").begin_row();
   for (const std::string_view part :
        {"capture", "roce", "flows", "connections", "incidents", "cm_exchanges", "congestion", "dcbx",
-        "markings", "diagnoses", "findings", "series", "diagnostics"})
+        "markings", "exports", "diagnoses", "findings", "series", "diagnostics"})
     json.value(part);
   json.end_row().end_object();
   sink.text += '\n';
