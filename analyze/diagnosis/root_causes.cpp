@@ -97,6 +97,7 @@ constexpr FindingRole table_of_roles[] = {
      0,
      {upstream, between_points}},
     {"loss_between_points", loss, degraded, {loss, corruption, loss_or_reordering}, true, 0, {upstream}},
+    {"switch_drops", loss, degraded, {loss, loss_or_reordering}},
     {"loss_by_capture", capture, odd, {}},
     {"capture_drops", capture, odd, {}},
     {"records_out_of_order", capture, odd, {}},

@@ -8,6 +8,7 @@
   rule(loss_before_capture, error, losses_at_a_place, "packets lost upstream of the capture point") \
   rule(loss_after_capture, error, losses_at_a_place, "packets lost downstream of the capture point") \
   rule(loss_between_points, error, both_directions, "packets lost between two capture points") \
+  rule(switch_drops, error, anything, "a switch says that it dropped packets") \
   rule(loss_by_capture, warning, every_packet, "packets not captured") \
   rule(capture_drops, warning, anything, "the capture dropped packets") \
   rule(records_out_of_order, warning, every_packet, "the capture is not in time order") \

@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What a switch exports of simulated traffic, against what really passed: scaled figures lie within their stated error,
+drops are joined with the losses that they are, nothing of a sample is counted as traffic, and samples alone are never
+called good.
+
+Usage: exports_test.py GENERATE ROCEANALYZE"""
+
+import collections
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+import capture_variants as variants  # noqa: E402
+import sflow_export  # noqa: E402
+
+GENERATE, PROGRAM = sys.argv.pop(1), sys.argv.pop(1)
+RATES = (16, 64, 256, 1024, 4096)
+DRAWS = 100
+PACKETS = 40000
+
+
+def run(*words):
+    done = subprocess.run([PROGRAM, *words], check=False, timeout=300, capture_output=True, text=True)
+    assert done.returncode in (0, 3), (words, done.returncode, done.stderr)
+    return done.stdout
+
+
+def report(*files):
+    return json.loads(run("report", "--json", *files))
+
+
+def flow_of(frame):
+    """Addresses and queue pair of a RoCE v2 packet over IPv4."""
+    at = variants.bth(frame)
+    return frame[at - 16:at - 12], frame[at - 12:at - 8], int.from_bytes(frame[at + 5:at + 8], "big")
+
+
+class Exports(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def path(self, name):
+        return os.path.join(self.folder.name, name)
+
+    def generate(self, *options):
+        subprocess.run([GENERATE, self.path("tap.pcap"), "--truth", self.path("truth"), *options], check=True)
+        return variants.read(self.path("tap.pcap"))
+
+    def test_scaled_figures_lie_within_their_error(self):
+        records = self.generate("--packets", str(PACKETS), "--qps", "8", "--hosts", "4", "--seed", "20")
+        packets, sizes = collections.Counter(), collections.Counter()
+        for _, length, frame in records:
+            packets[flow_of(frame)] += 1
+            sizes[flow_of(frame)] += length + sflow_export.FCS
+        inside, told, whole = collections.Counter(), collections.Counter(), collections.Counter()
+        for draw in range(DRAWS):
+            rate = RATES[draw % len(RATES)]
+            exported, _ = sflow_export.export(records, rate, draw)
+            variants.write(self.path("sflow.pcap"), exported)
+            exports = report(self.path("sflow.pcap"))["exports"]
+            total = error = 0
+            for source in exports["sources"]:
+                if source["packets"]:
+                    total += source["packets"]["value"]
+                    error += source["packets"]["error"] ** 2
+                else:
+                    total = None
+                    break
+            if total is not None:
+                whole["told"] += 1
+                whole["inside"] += abs(total - len(records)) <= error ** 0.5
+            for flow in exports["flows"]:
+                key = (bytes(map(int, flow["src"].split("."))), bytes(map(int, flow["dst"].split("."))), flow["dst_qp"])
+                self.assertIn(key, packets)
+                self.assertEqual(flow["packets"] is None, flow["samples"] < 10)
+                if flow["packets"] is None:
+                    continue
+                for what, truth in (("packets", packets[key]), ("bytes", sizes[key])):
+                    told[what] += 1
+                    inside[what] += abs(flow[what]["value"] - truth) <= flow[what]["error"]
+        for what in ("packets", "bytes"):
+            print(f"{what} of flows: {inside[what]} of {told[what]} within their error")
+            self.assertGreater(told[what], 500)
+            self.assertGreaterEqual(inside[what], 0.95 * told[what], what)
+        print(f"packets of the switch: {whole['inside']} of {whole['told']} within their error")
+        self.assertGreaterEqual(whole["inside"], 0.95 * whole["told"])
+
+    def test_drops_are_joined_with_losses(self):
+        """Where each loss can be proved, each decidable one is joined. Upstream, a repeat that was lost and that nobody
+        missed is decidable in the truth, and proved by nothing: there, what the traffic shows of a flow counts."""
+        for seed, faults, rate, by_truth in ((4, "loss_after1", 16, True), (6, "request_loss1", 64, True),
+                                             (1, "loss1", 256, False), (3, "loss_before1", 1024, False)):
+            records = self.generate("--packets", "20000", "--faults", faults, "--seed", str(seed))
+            alone = report(self.path("tap.pcap"))
+            losses, connections = sflow_export.losses_of(self.path("truth"))
+            exported, notified = sflow_export.export(records, rate, seed, losses, connections, told=0.99)
+            variants.write(self.path("sflow.pcap"), exported)
+            both = report(self.path("tap.pcap"), self.path("sflow.pcap"))
+            # Not one figure of the traffic is another one.
+            for key in ("flows", "connections", "incidents", "congestion", "roce"):
+                without = [strip(each) for each in as_list(alone[key])]
+                self.assertEqual(without, [strip(each) for each in as_list(both[key])], (faults, key))
+            drops = both["exports"]["drops"]
+            self.assertEqual(len(drops), len(notified))
+            for drop, (loss, *_) in zip(drops, notified):
+                self.assertEqual((drop["agent"], drop["port"], drop["queue"], drop["reason"], drop["psn"]),
+                                 (sflow_export.SWITCH, 12, 3, "no buffer (tail drop)", loss["psn"]))
+            shown, told = collections.Counter(), collections.Counter()
+            for flow in both["flows"]:
+                shown[flow["src"], flow["dst"], flow["dst_qp"]] += flow["lost"]["before_capture"] + \
+                    flow["lost"]["after_capture"]
+            matched = expected = 0
+            for drop, (loss, *key) in zip(drops, notified):
+                data = loss["kind"] not in ("ack", "sequence_nak", "rnr_nak")  # a lost answer is shown by nothing
+                told[tuple(key)] += data
+                expected += by_truth and data and loss["decidable"]
+                matched += drop["loss_shown_by"] is not None and (not by_truth or (data and loss["decidable"]))
+            if not by_truth:
+                expected = sum(min(shown[key], told[key]) for key in told)
+            print(f"{faults}: {matched} of {expected} drops that were missed are joined with their loss")
+            self.assertGreater(expected, 100)
+            self.assertGreaterEqual(matched, 0.99 * expected, faults)
+            finding = [each for each in both["findings"] if each["id"] == "switch_drops"]
+            self.assertEqual([each["subject"] for each in finding], ["10.0.0.7 port 12, queue 3"])
+            self.assertEqual(both["drops"][0]["packets"], len(notified))
+            text = run("report", self.path("tap.pcap"), self.path("sflow.pcap"))
+            self.assertIn("no buffer (tail drop)", text)
+
+    def test_samples_alone_are_never_good(self):
+        records = self.generate("--packets", "20000", "--faults", "loss1", "--seed", "5")
+        exported, _ = sflow_export.export(records, 64, 5)
+        variants.write(self.path("sflow.pcap"), exported)
+        text = run("report", self.path("sflow.pcap"))
+        first = " ".join(text.splitlines()[0].split())
+        self.assertRegex(first, r"LIMITED sFlow samples of 1 switch, about 1 in 6\d")
+        for good in ("nothing wrong found", "nothing serious", "bypasses the kernel"):
+            self.assertNotIn(good, text)
+        told = report(self.path("sflow.pcap"))
+        self.assertEqual(told["roce"]["packets"], 0)
+        self.assertEqual((told["flows"], told["connections"], told["findings"], told["diagnoses"]), ([], [], [], []))
+        self.assertEqual(told["capture"]["completeness"]["samples_only"], True)
+        self.assertEqual(told["exports"]["agents"][0]["missing"], 0)
+        self.assertIn("sFlow samples of 1 switch", run("report", "--html", "-", self.path("sflow.pcap"))
+                      if "--html" in run("report", "--help") else text)
+
+    def test_datagrams_that_are_lost_do_not_falsify(self):
+        records = self.generate("--packets", "40000", "--qps", "4", "--seed", "6")
+        exported, _ = sflow_export.export(records, 16, 6)
+        kept = [record for number, record in enumerate(exported) if number % 3 or number in (0, len(exported) - 1)]
+        variants.write(self.path("sflow.pcap"), kept)
+        exports = report(self.path("sflow.pcap"))["exports"]
+        self.assertEqual(exports["agents"][0]["missing"], len(exported) - len(kept))
+        total = sum(source["packets"]["value"] for source in exports["sources"])
+        self.assertLess(abs(total - len(records)), 0.05 * len(records))
+
+
+def as_list(value):
+    return value if isinstance(value, list) else [value]
+
+
+def strip(value):
+    """Without numbers of packets, which another file in the input changes."""
+    if isinstance(value, dict):
+        return {key: strip(each) for key, each in value.items() if "packet" not in key or key == "packets"}
+    if isinstance(value, list):
+        return [strip(each) for each in value if not isinstance(each, int)]
+    return value
+
+
+if __name__ == "__main__":
+    unittest.main()
