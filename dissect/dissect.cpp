@@ -47,15 +47,18 @@ void dissect(Bytes frame, std::uint32_t wire_length, std::uint16_t link_type, Di
   out.reset();
   const auto captured = static_cast<std::uint32_t>(frame.size());
   out.captured_end = captured;
-  Walk walk{frame.data(), 0, captured, std::max(wire_length, captured), out, options};
+  const std::uint32_t wire = std::max(wire_length, captured);
+  Walk walk{frame.data(), 0, captured, wire, wire, out, options};
   take_steps(walk, first_step(link_type, out));
   if (!out.is_transport()) out.declared_end = walk.declared;
+  if (out.has(Note::trimmed)) walk.explain_by_trimming(captured == wire);
 }
 
 std::string_view stop_name(Stop stop) noexcept {
   using enum Stop;
-  static constexpr EnumNames<Stop, 8> names({{complete, "complete"},
+  static constexpr EnumNames<Stop, 9> names({{complete, "complete"},
                                              {cut_by_capture, "cut by the capture"},
+                                             {trimmed, "trimmed by the network"},
                                              {contradicts_itself, "contradicts itself"},
                                              {too_deep, "too many headers"},
                                              {unknown_link_type, "unknown link type"},

@@ -16,6 +16,12 @@ inline constexpr std::uint16_t link_null = 0, link_ethernet = 1, link_raw = 101,
 struct Options {
   /// Also read IP packets of this protocol number as BTH directly over IP ("RRoCE over IP"); 0 = none.
   std::uint8_t roce_ip_protocol = 0;
+  /// DSCPs that switches give to packets that they trim, a bit each. None is known by itself: what is shorter
+  /// than its IP length says is taken for trimmed only if it has one of these.
+  std::uint64_t trimmed_dscps = 0;
+  [[nodiscard]] bool is_trimmed_dscp(unsigned dscp) const noexcept {
+    return (trimmed_dscps >> dscp & 1U) != 0;
+  }
 };
 
 /// Finds the headers of one frame. `wire_length` is the frame's length on the wire in bytes (at least

@@ -26,6 +26,7 @@ inline constexpr std::size_t max_layers_of_exports = 160;
 enum class Stop : std::uint8_t {
   complete,            ///< all headers that this dissector knows were read
   cut_by_capture,      ///< the captured bytes end inside `stopped_at`
+  trimmed,             ///< a switch cut the frame inside `stopped_at`, and sent the rest on
   contradicts_itself,  ///< the frame's own length fields leave no room for `stopped_at`
   too_deep,            ///< more headers than there may be
   unknown_link_type,
@@ -47,11 +48,12 @@ enum class Note : std::uint8_t {
   only_source_port,     ///< UDP from, but not to, 4791
   fragmented,           ///< an IP fragment of UDP, the first or a later one
   cut_on_the_way,       ///< an inner length exceeds the frame's wire length: truncated by a mirror or NIC
-  udp_length_mismatch,  ///< UDP length exceeds the IP payload
+  udp_length_mismatch,  ///< UDP length exceeds the IP payload, though the frame has room for it
   zero_ip_length,       ///< IP length 0 (segmentation offload): the frame's length is used
   unknown_opcode,
   transport_version,  ///< TVer is not 0
   cut_before_bth,     ///< UDP to 4791 with captured bytes that end before the end of the BTH
+  trimmed,            ///< a switch cut the frame instead of dropping it: the UDP length is the original one
   count_
 };
 

@@ -88,6 +88,7 @@ IcrcPlace place_of(const Dissection& d) {
 CrcObstacle obstacle_of(const Dissection& d) {
   if (!d.is_transport() || d.network == Dissection::none) return CrcObstacle::no_transport;
   if (d.has(Note::fragmented)) return CrcObstacle::fragment;
+  if (d.has(Note::trimmed)) return CrcObstacle::trimmed;
   if (d.has(Note::cut_on_the_way) || d.declared_end > d.captured_end) return CrcObstacle::cut;
   // An outer length may end before the inner packet does: then its ICRC has no position.
   if (d.icrc == Dissection::none) return CrcObstacle::no_length;
@@ -175,9 +176,10 @@ std::string_view crc_status_name(CrcStatus status) noexcept {
 
 std::string_view crc_obstacle_name(CrcObstacle obstacle) noexcept {
   using enum CrcObstacle;
-  static constexpr EnumNames<CrcObstacle, 5> names({{none, ""},
+  static constexpr EnumNames<CrcObstacle, 6> names({{none, ""},
                                                     {no_transport, "no transport header"},
                                                     {cut, "truncated packet"},
+                                                    {trimmed, "trimmed by the network"},
                                                     {fragment, "IP fragment"},
                                                     {no_length, "no length field gives its position"}});
   return names[obstacle];

@@ -16,6 +16,7 @@ struct Walk {
   std::uint32_t offset = 0;
   std::uint32_t available;  ///< end of the usable bytes: captured, and inside every outer length
   std::uint32_t declared;   ///< end by the innermost length field; may be greater than `available`
+  std::uint32_t wire;       ///< end of the frame as it was on the wire
   Dissection& out;
   const Options& options;
   bool sampled = false;  ///< through a frame in a datagram of sFlow
@@ -25,6 +26,9 @@ struct Walk {
 
   void note(Note note) noexcept {
     out.notes = static_cast<std::uint16_t>(out.notes | 1U << static_cast<unsigned>(note));
+  }
+  void forget(Note note) noexcept {
+    out.notes = static_cast<std::uint16_t>(out.notes & ~(1U << static_cast<unsigned>(note)));
   }
   void enter(Tunnel tunnel) noexcept {
     out.tunnels = static_cast<std::uint8_t>(out.tunnels | 1U << static_cast<unsigned>(tunnel));
@@ -68,6 +72,18 @@ struct Walk {
     available = std::min(available, declared);
     declared = static_cast<std::uint32_t>(std::min<std::uint64_t>(end, 0xffff'ffff));
     available = std::min(available, declared);
+  }
+
+  /// The frame ends before its IP length does. A mirror or NIC that cuts what it shows leaves the marks of
+  /// the packet alone; a switch that trims instead of dropping gives it another DSCP.
+  void note_short_of_ip(unsigned dscp) noexcept {
+    if (out.tunnels == 0 && options.is_trimmed_dscp(dscp)) note(Note::trimmed);
+  }
+  /// What is missing of a trimmed frame was not cut by the capture, nor by whoever cuts what he shows.
+  void explain_by_trimming(bool captured_whole) noexcept {
+    forget(Note::cut_on_the_way);
+    forget(Note::cut_before_bth);
+    if (out.stop == Stop::cut_by_capture && captured_whole) out.stop = Stop::trimmed;
   }
 };
 

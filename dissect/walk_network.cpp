@@ -115,6 +115,7 @@ Step walk_ipv4(Walk& walk) noexcept {
     return Step::done;
   } else if (const std::uint64_t end = std::uint64_t{start} + total_length;
              end <= walk.declared || ipv4_checksum_right({p, header_length})) {
+    if (end > walk.declared) walk.note_short_of_ip(read<Ipv4::dscp>(p));
     walk.declare_end(end);
   }  // else damaged: the frame is whole, and the UDP length bounds the transport
   const std::uint8_t protocol = read<Ipv4::proto>(p);
@@ -137,9 +138,36 @@ Step walk_ipv6(Walk& walk) noexcept {
   if (payload_length == 0) {
     walk.note(Note::zero_ip_length);
   } else {
-    walk.declare_end(std::uint64_t{walk.offset} + payload_length);
+    const std::uint64_t end = std::uint64_t{walk.offset} + payload_length;
+    if (end > walk.declared) walk.note_short_of_ip(read<Ipv6::dscp>(p));
+    walk.declare_end(end);
   }
   return walk_ipv6_extensions(walk, read<Ipv6::nxt>(p));
+}
+
+/// Whether the frame ends before `end`, that of the datagram by its UDP length, and what its IP length says
+/// of that. One that was made smaller than the UDP length is a switch's, which trimmed the packet and counted
+/// anew what it sent on: no sender does that. One that goes as far is of a packet that was cut without that.
+bool is_short_of_udp(Walk& walk, std::uint32_t end) noexcept {
+  if (end <= walk.wire || walk.out.has(Note::zero_ip_length)) return false;
+  const Layer& network = walk.out.layers[walk.out.network];
+  const std::uint8_t* p = walk.base + network.offset;
+  const bool v4 = network.id == HeaderId::ipv4;
+  const std::uint32_t ip_end =
+      network.offset +
+      (v4 ? read<Ipv4::len>(p) : static_cast<std::uint32_t>(Ipv6::size) + read<Ipv6::plen>(p));
+  if (ip_end < end) {
+    const unsigned dscp = v4 ? read<Ipv4::dscp>(p) : read<Ipv6::dscp>(p);
+    const bool renewed =
+        !v4 || ipv4_checksum_right({p, network.length}) || walk.options.is_trimmed_dscp(dscp);
+    if (renewed) walk.note(Note::trimmed);
+    return renewed;
+  }
+  // Both lengths agree, so it is not the IP length that is damaged, but its checksum is not renewed.
+  if (ip_end != end || walk.declared != walk.wire) return false;
+  walk.note(Note::cut_on_the_way);
+  walk.note_short_of_ip(v4 ? read<Ipv4::dscp>(p) : read<Ipv6::dscp>(p));
+  return true;
 }
 
 Step walk_udp(Walk& walk) noexcept {
@@ -154,6 +182,9 @@ Step walk_udp(Walk& walk) noexcept {
   if (length >= Udp::size && end <= walk.declared) {
     walk.declared = end;
     walk.available = std::min(walk.available, end);
+  } else if (length >= Udp::size && !fragment && is_short_of_udp(walk, end)) {
+    walk.available = std::min(walk.available, walk.declared);
+    walk.declared = end;  // where the packet ended before
   } else if (length != 0 && !fragment) {
     walk.note(Note::udp_length_mismatch);  // then the IP length applies
   }

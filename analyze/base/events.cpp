@@ -22,6 +22,7 @@ constexpr EnumNames<Event, event_count> event_names({
     {lost_before_capture, "lost_before_capture"},
     {lost_after_capture, "lost_after_capture"},
     {lost_by_capture, "lost_by_capture"},
+    {lost_trimmed, "lost_trimmed"},
     {lost_between_points, "lost_between_points"},
     {retransmitted_nak, "retransmitted_nak"},
     {retransmitted_timeout, "retransmitted_timeout"},

@@ -19,6 +19,7 @@ enum class Event : std::uint8_t {
   lost_before_capture,  ///< lost upstream of the capture point; count = transmissions
   lost_after_capture,   ///< lost downstream of the capture point
   lost_by_capture,      ///< not captured, but delivered
+  lost_trimmed,         ///< a switch upstream had trimmed it; in no other event of losses
   lost_between_points,  ///< seen at one capture point, not at the next; in no other event of losses
   retransmitted_nak,    ///< retransmissions by cause
   retransmitted_timeout,

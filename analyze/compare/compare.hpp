@@ -34,6 +34,7 @@ struct ComparePoint {
 struct CompareOptions {
   bool check_icrc = true;
   std::uint8_t roce_ip_protocol = 0;
+  std::uint64_t trimmed_dscps = 0;                     ///< see dissect::Options
   std::size_t window_packets = std::size_t{1} << 19U;  ///< of both points together; a power of two
   std::int64_t window_ns = 2'000'000'000;              ///< maximum time between the two points
   std::size_t lost_limit = 10'000;                     ///< lost packets listed; all are counted

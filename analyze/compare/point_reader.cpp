@@ -37,7 +37,7 @@ std::int64_t time_of(const capture::Frame& frame) noexcept {
 }  // namespace
 
 ReaderOptions reader_options(const CompareOptions& options) noexcept {
-  return {options.check_icrc, options.roce_ip_protocol, options.filter, options.times};
+  return {options.check_icrc, options.roce_ip_protocol, options.trimmed_dscps, options.filter, options.times};
 }
 
 bool PointReader::make(const capture::Frame& frame, PointPacket& packet) {
@@ -45,6 +45,7 @@ bool PointReader::make(const capture::Frame& frame, PointPacket& packet) {
   FastFrame facts;
   dissect::Options options;
   options.roce_ip_protocol = options_.roce_ip_protocol;
+  options.trimmed_dscps = options_.trimmed_dscps;
   const dissect::Bytes bytes{frame.data, frame.captured};
   dissect::IcrcResult icrc;
   HeaderId network_id;

@@ -60,6 +60,7 @@ template <class Packet>
 struct ReaderOptions {
   bool check_icrc = true;
   std::uint8_t roce_ip_protocol = 0;
+  std::uint64_t trimmed_dscps = 0;
   const Filter* filter = nullptr;  ///< only matching packets; nullptr: all
   TimeRange times;
 };

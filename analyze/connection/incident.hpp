@@ -73,6 +73,7 @@ enum class PlaceEvidence : std::uint8_t {
   confirmed_before,    ///< the answer that confirms it had been captured before
   came_late,           ///< it came after those that were sent behind it
   icrc_wrong,          ///< it was damaged when it was captured
+  trimmed,             ///< captured as what a switch upstream had left of it
   answered_after_all,  ///< answered for the first time after it had been asked again
   nak,                 ///< the responder says so
   seen_elsewhere,      ///< another capture point shows it
@@ -86,6 +87,7 @@ inline constexpr EnumNames<PlaceEvidence, place_evidence_count> place_evidence_n
      {PlaceEvidence::confirmed_before, "confirmed_before"},
      {PlaceEvidence::came_late, "came_late"},
      {PlaceEvidence::icrc_wrong, "icrc_wrong"},
+     {PlaceEvidence::trimmed, "trimmed"},
      {PlaceEvidence::answered_after_all, "answered_after_all"},
      {PlaceEvidence::nak, "nak"},
      {PlaceEvidence::seen_elsewhere, "seen_elsewhere"}});

@@ -21,6 +21,7 @@ enum class RootCause : std::uint8_t {
   connection_unanswered,   ///< or nothing
   pause,                   ///< PFC or PAUSE holds the traffic up
   corruption,              ///< bits are flipped on the way
+  trimming,                ///< a switch trims packets instead of dropping them: its queue is full
   loss,                    ///< packets are dropped
   loss_or_reordering,      ///< dropped or overtaken: receivers ask for both
   reordering,              ///< late packets are taken for lost ones
@@ -47,6 +48,7 @@ inline constexpr EnumNames<RootCause, root_cause_count> root_cause_names(
      {RootCause::connection_unanswered, "connection_unanswered"},
      {RootCause::pause, "pause"},
      {RootCause::corruption, "corruption"},
+     {RootCause::trimming, "trimming"},
      {RootCause::loss, "loss"},
      {RootCause::loss_or_reordering, "loss_or_reordering"},
      {RootCause::reordering, "reordering"},
@@ -82,7 +84,7 @@ class Causes {
 
 // What sets causes apart; all that follows from it asks these.
 /// Their counts are packets; those of others, occasions.
-inline constexpr Causes counted_in_packets{RootCause::loss, RootCause::corruption};
+inline constexpr Causes counted_in_packets{RootCause::loss, RootCause::corruption, RootCause::trimming};
 /// Receivers that take late packets for lost ones, and timers, make no difference between places of one way.
 inline constexpr Causes of_one_place{RootCause::reordering, RootCause::timer_too_short,
                                      RootCause::loss_or_reordering};

@@ -115,6 +115,7 @@ void Collector::count_lost(const Connection& connection, unsigned sender) {
     count(RootCause::corruption, elsewhere != 0 ? Whereabouts::between_points : Whereabouts::upstream,
           connection, sender, Event::icrc_mismatch);
   }
+  count(RootCause::trimming, Whereabouts::upstream, connection, sender, Event::lost_trimmed);
   if (!snapshot_.completeness.bears(needs::losses_at_a_place, connection)) return;
   // A damaged packet is a gap as well.
   count(RootCause::loss, Whereabouts::upstream, connection, sender, Event::lost_before_capture, damaged);
@@ -226,6 +227,10 @@ void Collector::note(const Incident& incident) {
   switch (incident.what) {
     case IncidentKind::loss:
       // The same incident may show losses on both sides of the capture point.
+      if (incident.is_known_by(PlaceEvidence::trimmed)) {
+        trouble = &at(RootCause::trimming, Whereabouts::upstream, *connection, sender);
+        break;
+      }
       if (incident.lost_before != 0)
         trouble = &at(RootCause::loss, Whereabouts::upstream, *connection, sender);
       if (incident.lost_after != 0 && (trouble == nullptr || incident.lost_after > incident.lost_before))

@@ -174,6 +174,9 @@ std::string sentence_of(const Snapshot& snapshot, const Trouble& t, const HitSha
     case RootCause::loss:
       return fmt::format("{} {} {}{}{}{}", w.way, w.many ? "lose" : "loses", how_many(t, share), w.place,
                          w.repeats, ended_words(t));
+    case RootCause::trimming:
+      return fmt::format("{}: a switch{} trims {} instead of dropping them: its queue is full{}{}", w.way,
+                         w.place, how_many(t, share), w.repeats, ended_words(t));
     case RootCause::corruption:
       return fmt::format("{}: {} {} damaged{} (wrong ICRC){}{}", w.way, how_many(t, share),
                          verb(t.at_least, "is", "are"), w.place, w.repeats, ended_words(t));
@@ -312,6 +315,13 @@ void leave_open(const Trouble& t, const Said& w, Diagnosis& d) {
             "switches on the way to here",
             w.from.name);
       }
+      break;
+    case RootCause::trimming:
+      open("trimmed not by a switch but by a device that cuts packets and renews their IP length");
+      d.would_decide = fmt::format(
+          "trim counters of the switches from {} to here (SAI_PORT_STAT_TRIM_PACKETS; nv show interface PORT "
+          "counters packet-trim)",
+          w.from);
       break;
     case RootCause::corruption:
       d.would_decide =

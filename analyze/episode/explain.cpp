@@ -9,6 +9,7 @@
 #include "analyze/episode/replay.hpp"
 #include "analyze/episode/scene.hpp"
 #include "analyze/episode/scratch.hpp"
+#include "analyze/episode/thresholds.hpp"
 #include "analyze/episode/wire_order.hpp"
 
 namespace roce::analyze::episode {
@@ -22,6 +23,45 @@ void Scene::lose(const Loss& loss) {
   } else {
     ++(loss.where == Lost::before_capture ? ruling.lost_before : ruling.lost_after);
   }
+}
+
+void Scene::lose_trimmed() {
+  for (std::size_t i = 0; i < notes.size(); ++i) {
+    const auto index = static_cast<std::int32_t>(i);
+    if (!notes[i].trimmed || notes[i].before || ruling_at(index).what == Ruling::What::copy) continue;
+    if (arrived_all_the_same(index)) continue;
+    ruling_at(index).trimmed = true;
+    const auto again = std::find_if(notes.begin() + index + 1, notes.end(), [&](const Note& note) {
+      return note.request == notes[i].request && note.psn == notes[i].psn && !is_acknowledgement(note);
+    });
+    const auto needed = again == notes.end() ? -1 : static_cast<std::int32_t>(again - notes.begin());
+    said.losses.push_back({Lost::trimmed, notes[i].request, notes[i].psn, index, index, needed});
+  }
+}
+
+/// Whether it was confirmed though nobody sent it whole, or a response is not asked for again: then not a
+/// switch on its way has cut it, but one that only shows it here.
+bool Scene::arrived_all_the_same(std::int32_t i) const {
+  const Note& note = note_at(i);
+  if (!note.request) return taken_all_the_same(i);
+  const std::int32_t confirmed = answers.confirmed_at(note.psn);
+  if (confirmed < i) return false;
+  return std::none_of(notes.begin(), notes.begin() + confirmed, [&](const Note& other) {
+    return other.request && !other.trimmed && other.psn == note.psn;
+  });
+}
+
+bool Scene::taken_all_the_same(std::int32_t i) const {
+  const Note& note = note_at(i);
+  bool went_on = false;
+  for (auto later = notes.begin() + i + 1; later != notes.end(); ++later) {
+    const bool same = later->psn <= note.psn && note.psn < later->psn + std::max(later->count, 1);
+    if (same && !is_acknowledgement(*later)) return false;
+    went_on = went_on || later->request;
+  }
+  const Note& last = notes.back();
+  const bool timed_both = note.time_ns != capture::no_time && last.time_ns != capture::no_time;
+  return went_on && timed_both && last.time_ns - note.time_ns >= at_once_ns;
 }
 
 namespace {
@@ -52,6 +92,7 @@ Explanation explain_transmissions(std::span<const Note> notes, Facts& facts) {
   explain_requests(scene);
   explain_responses(scene);
   explain_acknowledgements(scene);
+  scene.lose_trimmed();
   judge_costs(scene);
   gather_passes(scene, true);
   gather_passes(scene, false);

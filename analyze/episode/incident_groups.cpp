@@ -2,6 +2,7 @@
 #include "analyze/episode/incident_groups.hpp"
 #include "analyze/episode/scratch.hpp"
 
+#include <algorithm>
 #include <map>
 #include <numeric>
 #include <utility>
@@ -30,7 +31,13 @@ void Grouping::Sets::join(std::int32_t a, std::int32_t b) {
 }
 
 Grouping::Grouping(std::span<const Note> notes, const Explanation& said, std::int64_t acked)
-    : notes_(notes), said_(said), answers_(notes, acked), sets_(notes.size()), member_(notes.size()) {
+    : notes_(notes),
+      said_(said),
+      answers_(notes, acked),
+      sets_(notes.size()),
+      member_(notes.size()),
+      by_frame_(std::is_sorted(notes.begin(), notes.end(),
+                               [](const Note& a, const Note& b) { return a.frame < b.frame; })) {
   gather_passes();
   join_passes();
   join_losses();
@@ -48,9 +55,12 @@ void Grouping::take(std::int32_t a, std::int32_t b) {
 std::int32_t Grouping::original_of(std::int32_t repeat) const {
   const std::uint64_t frame = ruling(repeat).original;
   if (frame == 0) return -1;
+  // Trimmed packets stand where they were sent, not where they were captured.
   const auto found =
-      std::lower_bound(notes_.begin(), notes_.end(), frame,
-                       [](const Note& note, std::uint64_t wanted) { return note.frame < wanted; });
+      by_frame_ ? std::lower_bound(notes_.begin(), notes_.end(), frame,
+                                   [](const Note& note, std::uint64_t wanted) { return note.frame < wanted; })
+                : std::find_if(notes_.begin(), notes_.end(),
+                               [frame](const Note& note) { return note.frame == frame; });
   if (found == notes_.end() || found->frame != frame || found->psn != at(repeat).psn) return -1;
   return static_cast<std::int32_t>(found - notes_.begin());
 }

@@ -85,6 +85,7 @@ class Grouping {
   Sets sets_;
   List<bool> member_;      ///< by note: of some group
   List<LivePass> passes_;  ///< in the order of their begins
+  bool by_frame_;          ///< whether notes are in the order of their frames
 };
 
 }  // namespace roce::analyze::episode

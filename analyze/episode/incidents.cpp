@@ -79,7 +79,7 @@ std::int32_t Judge::recovered_at(const Group& group) const {
 
 void Judge::count(const Group& group, Incident& incident) const {
   for (const Loss* loss : group.losses) {
-    ++(loss->where == Lost::before_capture ? incident.lost_before : incident.lost_after);
+    ++(loss->where == Lost::after_capture ? incident.lost_after : incident.lost_before);
   }
   incident.lost_row = longest_row(group);
   incident.lost_least_bytes = least_lost_bytes(all_, group);
@@ -159,9 +159,10 @@ void Judge::judge_loss(const Group& group, Incident& incident) const {
                    : incident.lost_after == 0 ? IncidentPlace::before_capture
                                               : IncidentPlace::several;
   for (const Loss* loss : group.losses) {
-    incident.known_by(loss->where == Lost::before_capture ? PlaceEvidence::gap_sent_again
-                      : loss->request                     ? PlaceEvidence::nak_names_it
-                                                          : PlaceEvidence::asked_for_again);
+    incident.known_by(loss->where == Lost::trimmed          ? PlaceEvidence::trimmed
+                      : loss->where == Lost::before_capture ? PlaceEvidence::gap_sent_again
+                      : loss->request                       ? PlaceEvidence::nak_names_it
+                                                            : PlaceEvidence::asked_for_again);
   }
   if (incident.lost_after != 0 && incident.discarded_packets != 0) {
     incident.lost_at_most += incident.discarded_packets;

@@ -263,6 +263,7 @@ void Responses::lose_downstream() {
     if (goes_on(issue)) continue;
     const std::int32_t given = scene_.answers.response_before(psn, issue.note);
     if (given < 0 || (claimed.contains(psn) && claimed[psn] == given)) continue;
+    if (scene_.note_at(given).trimmed) continue;  // it was lost before it came here
     const auto at = std::find_if(stream_.sent.begin(), stream_.sent.end(),
                                  [&](const Sent& sent) { return sent.note == given; });
     if (at == stream_.sent.end()) continue;  // a copy

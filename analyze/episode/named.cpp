@@ -320,6 +320,7 @@ void Named::judge() {
     if (earlier >= 0) repeat = std::exchange(named, earlier);
     if (named < 0 || scene_.said.rulings[static_cast<std::size_t>(named)].what == Ruling::What::late)
       continue;
+    if (scene_.note_at(named).trimmed) continue;  // it was lost before it came here
     const auto known = judged.find(asked.psn);
     // What was sent again for an earlier one and not once more has come: this one answers what came before.
     const bool for_earlier = known != judged.end() && repeat < 0;

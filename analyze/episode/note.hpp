@@ -39,6 +39,7 @@ struct Note {
   Cause cause = Cause::none;  ///< from before the episode: why it was sent again, if it was
   bool before = false;        ///< from before the episode: judged already, noted for what it says of others
   bool answered = false;      ///< of such a one: all the answers of its own had come
+  bool trimmed = false;       ///< a switch upstream cut it: its receiver cannot use it
 };
 
 /// What an answer refuses (IBTA 9.7.5.2).
@@ -107,6 +108,7 @@ struct Ruling {
   Doubt doubt = Doubt::none;       ///< behind the capture, of the peer: all that is known of the path tells
   std::uint64_t doubt_frame = 0;   ///< the transmission
 
+  bool trimmed = false;     ///< lost itself: a switch upstream had trimmed it
   bool by_network = false;  ///< of a copy: the network made it, not the capture
   bool unseen = false;      ///< of an answer: what it confirms was not captured
   // Of a repeat of the requester:

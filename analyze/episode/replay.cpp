@@ -100,7 +100,7 @@ void Replay::arrivals() {
   // Where some are overtaken behind the capture, any may be.
   if (facts_.there.late != 0) std::fill(arrival_.begin(), arrival_.end(), Arrival::open);
   for (const Loss& loss : said_.losses) {
-    if (loss.request && loss.where == Lost::after_capture && loss.note >= 0)
+    if (loss.request && (loss.where == Lost::after_capture || loss.where == Lost::trimmed) && loss.note >= 0)
       arrival_[static_cast<std::size_t>(loss.note)] = Arrival::lost;
   }
 }

@@ -34,11 +34,17 @@ struct Scene {
   }
   /// Notes a loss, and in the ruling of the packet that shows it.
   void lose(const Loss& loss);
+  /// What a switch trimmed did not arrive: that is known of itself.
+  void lose_trimmed();
   /// That packet behind the capture, or it came late there.
   void leave_open(std::int32_t note, std::int32_t shown, Doubt doubt) {
     ruling_at(shown).doubt = doubt;
     ruling_at(shown).doubt_frame = note_at(note).frame;
   }
+
+ private:
+  [[nodiscard]] bool arrived_all_the_same(std::int32_t i) const;
+  [[nodiscard]] bool taken_all_the_same(std::int32_t i) const;
 };
 
 /// Requests first: what they were tells what the responses answer.

@@ -271,6 +271,13 @@ constexpr FieldFacts upper_facts(std::string_view name, std::string_view label) 
   return f;
 }
 
+/// None where it was not trimmed, or nobody knows what it was.
+std::optional<std::uint32_t> bytes_trimmed(const PacketView& p) {
+  const dissect::Dissection& d = *p.dissection;
+  if (!d.has(dissect::Note::trimmed) || d.declared_end < p.frame->wire) return std::nullopt;
+  return d.declared_end - p.frame->wire;
+}
+
 // To add a field of the packet: one row. The registry sorts them by name.
 const VirtualField packet_fields[] = {
     {virtual_facts("frame", "Frame", ValueType::bytes),
@@ -403,6 +410,19 @@ const VirtualField packet_fields[] = {
      [](const PacketView& p, Values& out) {
        if (p.dissection->stop != dissect::Stop::complete)
          add_text(out, dissect::stop_name(p.dissection->stop));
+     }},
+    {virtual_facts("roce.trimmed", "Trimmed by a switch", ValueType::boolean),
+     [](const PacketView& p, Values& out) {
+       if (p.dissection->has(dissect::Note::trimmed)) add_boolean(out, true);
+     }},
+    {virtual_facts("roce.trimmed.bytes", "Bytes cut off by a switch", ValueType::number, 0xffff),
+     [](const PacketView& p, Values& out) {
+       if (const auto cut = bytes_trimmed(p)) add_field_number(out, *cut);
+     }},
+    {virtual_facts("roce.trimmed.was", "Length on the wire before it was trimmed", ValueType::number,
+                   0xffff'ffff),
+     [](const PacketView& p, Values& out) {
+       if (bytes_trimmed(p)) add_field_number(out, p.dissection->declared_end);
      }},
     {virtual_facts("roce.marking.violation", "Violated rule of the policy", ValueType::text),
      marking_violations},

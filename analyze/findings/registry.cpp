@@ -6,6 +6,7 @@
 // clang-format off
 #define ROCE_FINDING_RULES(rule) \
   rule(loss_before_capture, error, losses_at_a_place, "packets lost upstream of the capture point") \
+  rule(trimmed, error, anything, "packets trimmed by a switch") \
   rule(loss_after_capture, error, losses_at_a_place, "packets lost downstream of the capture point") \
   rule(loss_between_points, error, both_directions, "packets lost between two capture points") \
   rule(switch_drops, error, anything, "a switch says that it dropped packets") \

@@ -123,7 +123,7 @@ void SequenceCounts::add(const SequenceCounts& other) noexcept {
        {&SequenceCounts::retransmitted_bytes, &SequenceCounts::spurious, &SequenceCounts::out_of_order,
         &SequenceCounts::duplicate_captures, &SequenceCounts::duplicate_network,
         &SequenceCounts::wasted_packets, &SequenceCounts::wasted_bytes, &SequenceCounts::gaps,
-        &SequenceCounts::left_out, &SequenceCounts::damaged}) {
+        &SequenceCounts::left_out, &SequenceCounts::damaged, &SequenceCounts::trimmed}) {
     this->*count += other.*count;
   }
 }

@@ -38,7 +38,10 @@ struct SequenceCounts {
   std::uint64_t wasted_bytes = 0;
   std::uint64_t gaps = 0;      ///< PSNs that were not captured in sequence
   std::uint64_t left_out = 0;  ///< packets rejected by the filter; in no other count
-  std::uint64_t damaged = 0;   ///< of the flow's packets: in none of its counts by value, no row of marks()
+  // Of the flow's packets: in none of its counts by value, no row of marks().
+  std::uint64_t damaged = 0;
+  std::uint64_t trimmed = 0;  ///< by a switch, which also marked them anew
+  [[nodiscard]] std::uint64_t apart() const noexcept { return damaged + trimmed; }
 
   [[nodiscard]] std::uint64_t retransmitted_packets() const noexcept {
     std::uint64_t sum = 0;
@@ -112,10 +115,12 @@ struct alignas(64) Flow {
     count_alike(r, number);
     return differs;
   }
-  /// Counts a packet of which only its size and time are certain: it is in no count by value.
+  /// Counts a packet of which only its size and time are the sender's for certain: it is in no count by
+  /// value.
   void count_damaged(const PacketBrief& r) {
     count_size(r);
-    ++sequence_to_change().damaged;
+    if (r.trimmed()) payload_bytes -= r.payload;  // it was cut off
+    ++(r.trimmed() ? sequence_to_change().trimmed : sequence_to_change().damaged);
     ++look_from_;
   }
   /// Counts a packet with the current look.

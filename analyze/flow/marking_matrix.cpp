@@ -109,7 +109,7 @@ bool count(const std::vector<Flow>& flows, MarkingMatrix& matrix) {
       of_flow.push_back(place);
       ++marking.flows;
     }
-    counted += flow.sequence().damaged;
+    counted += flow.sequence().apart();
     matrix.others += flow.packets - std::min(flow.packets, counted);
     if (matrix.rows.size() > MarkingMatrix::row_limit && matrix.directions != Directions::all) return false;
   }

@@ -29,6 +29,7 @@ enum class Lost : std::uint8_t {
   before_capture,  ///< lost upstream of the capture point
   after_capture,   ///< lost downstream of the capture point
   by_capture,      ///< delivered, but not captured
+  trimmed,         ///< captured as what a switch upstream had left of it
   count_
 };
 inline constexpr std::size_t lost_count = static_cast<std::size_t>(Lost::count_);
@@ -46,7 +47,8 @@ inline constexpr EnumNames<Cause, cause_count> cause_names({{Cause::none, ""},
 inline constexpr EnumNames<Lost, lost_count> lost_names({{Lost::none, ""},
                                                          {Lost::before_capture, "before_capture"},
                                                          {Lost::after_capture, "after_capture"},
-                                                         {Lost::by_capture, "by_capture"}});
+                                                         {Lost::by_capture, "by_capture"},
+                                                         {Lost::trimmed, "trimmed"}});
 [[nodiscard]] constexpr std::string_view lost_name(Lost lost) noexcept {
   return lost_names[lost];
 }
@@ -86,7 +88,8 @@ struct Verdict {
   std::uint32_t request = 0;                 ///< frame that this one responds to
   std::uint32_t response = 0;                ///< frame that responds to this one (later)
   std::uint32_t gap : 24 = 0;                ///< PSNs before this one that were not captured
-  std::uint32_t rule : 8 = 0;                ///< episode::Rule behind what is said of it
+  std::uint32_t rule : 7 = 0;                ///< episode::Rule behind what is said of it
+  std::uint32_t trimmed : 1 = 0;             ///< lost: a switch upstream has trimmed it
   std::uint32_t in_flight = 0;               ///< PSNs sent and not yet acknowledged
   // Transmissions whose loss this packet proves. Those lost upstream of the capture point were sent by the
   // same side, those lost downstream by the peer, except this packet itself.
@@ -100,7 +103,7 @@ struct Verdict {
   void clear(Flag flag) noexcept { flags = static_cast<std::uint16_t>(flags & ~flag); }
   [[nodiscard]] std::uint32_t lost(Lost where) const noexcept {
     const std::uint32_t by_capture = missed + missed_of_other;
-    const std::array<std::uint32_t, lost_count> counts{0, lost_before, lost_after, by_capture};
+    const std::array<std::uint32_t, lost_count> counts{0, lost_before, lost_after, by_capture, trimmed};
     return counts[static_cast<std::size_t>(where)];
   }
   /// The part of `lost_after` that the packet's own side had sent: the packet itself, or nothing.
@@ -123,7 +126,7 @@ struct Verdict {
     gap = std::min<std::uint32_t>(gap + psns, most_psns) & most_psns;
   }
   [[nodiscard]] bool any_lost() const noexcept {
-    return lost_before != 0 || missed != 0 || missed_of_other != 0 || lost_after != 0;
+    return lost_before != 0 || missed != 0 || missed_of_other != 0 || lost_after != 0 || trimmed != 0;
   }
 };
 static_assert(sizeof(Verdict) == 48);

@@ -33,6 +33,7 @@ struct AnalysisOptions {
   std::size_t flow_limit = default_flow_limit;
   std::size_t epoch_frames = 4096;    ///< maximum frames per batch, so that a batch stays in the CPU cache
   std::uint8_t roce_ip_protocol = 0;  ///< see dissect::Options
+  std::uint64_t trimmed_dscps = 0;    ///< likewise
   bool short_way = true;              ///< see TrackerOptions
   VerdictStore* verdicts = nullptr;   ///< receives the verdict of each packet; null: none
   TakeSummaries summaries;            ///< called on the calling thread; may be empty

@@ -57,6 +57,7 @@ std::shared_ptr<Snapshot> conclude(AnalysisState&& followed, SourceFacts&& facts
       totals.any_time ? std::optional(totals.last_time_ns) : std::nullopt;
   Tracker::Result result = followed.tracker.finish(std::max(end_ns, options.known_end_ns));
   totals.take_out(result.not_roce);
+  totals.take_as_trimmed(result.trimmed);
   totals.diagnostics.add(DiagnosticId::flows_evicted, result.departed.flows - result.departed.idle_flows);
   totals.diagnostics.add(DiagnosticId::flows_retired, result.departed.idle_flows);
   totals.diagnostics.add(DiagnosticId::incidents_dropped, result.incidents_dropped);
@@ -77,6 +78,7 @@ std::shared_ptr<Snapshot> conclude(AnalysisState&& followed, SourceFacts&& facts
   }
   snapshot->clocks = std::move(result.clocks);
   snapshot->icrc_checked = options.check_icrc;
+  snapshot->trimmed_dscps = options.trimmed_dscps;
   snapshot->frames_read = followed.frames;
   if (facts.any_time) snapshot->first_read_ns = facts.first_time_ns;
   snapshot->skipped_packets = facts.statistics.skipped;

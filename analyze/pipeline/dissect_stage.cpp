@@ -22,7 +22,7 @@ namespace {
 /// Checks the IPv4 header checksum, which the receiver checks before the ICRC.
 void check_header(const capture::Frame& frame, dissect::HeaderId network, std::size_t offset,
                   PacketBrief& packet) {
-  if (network != dissect::HeaderId::ipv4 || !packet.has(PacketRecord::valid)) return;
+  if (network != dissect::HeaderId::ipv4 || !packet.has(PacketRecord::valid) || packet.trimmed()) return;
   if (dissect::ipv4_checksum_right({frame.data + offset, frame.captured - offset})) [[likely]]
     return;
   packet.more = static_cast<std::uint8_t>(packet.more | PacketRecord::bad_header);
@@ -52,6 +52,7 @@ DissectStage::DissectStage(const AnalysisOptions& options, const capture::Captur
       with_history_(options.filter != nullptr && options.filter->needs_history()),
       any_bound_(options.times.from.has_value() || options.times.to.has_value()) {
   dissect_options_.roce_ip_protocol = options.roce_ip_protocol;
+  dissect_options_.trimmed_dscps = options.trimmed_dscps;
   fast_ = options.filter == nullptr && fast_way_exists(dissect_options_);
   images_wanted_ = fast_ && !any_bound_ && options.short_way;
 }
@@ -177,8 +178,10 @@ void DissectStage::count_if_selected(Batch& batch, std::size_t i, PacketRecord& 
   const bool filter_wants_icrc = options_.filter != nullptr && options_.filter->needs_icrc();
   IcrcResult icrc;
   if (options_.check_icrc || filter_wants_icrc) icrc = dissect::check_icrc(bytes, d);
-  record.icrc =
-      static_cast<std::uint8_t>(options_.check_icrc ? icrc.status : dissect::CrcStatus::not_checkable);
+  if (record.icrc < PacketRecord::trimmed_away) {
+    record.icrc =
+        static_cast<std::uint8_t>(options_.check_icrc ? icrc.status : dissect::CrcStatus::not_checkable);
+  }
   if (options_.filter != nullptr && !passes(batch, i, icrc, flow)) {
     record.more = static_cast<std::uint8_t>(record.more | PacketRecord::left_out);
     return;

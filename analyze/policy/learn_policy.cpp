@@ -98,7 +98,7 @@ SeenMarks look_at(const std::vector<Flow>& flows, const std::vector<FlowAtPoint>
       add_row(seen, seen.classes[static_cast<std::size_t>(row.traffic_class)], flow.key.transport, row);
       seen.p_keys.insert(static_cast<std::uint16_t>(row.p_key & (p_key_membership - 1U)));
     }
-    listed += flow.sequence().damaged;
+    listed += flow.sequence().apart();
     seen.unlisted += flow.packets - std::min(flow.packets, listed);
     for (std::size_t i = 0; i < traffic_class_count; ++i)
       seen.classes[i].flows += (classes >> i & 1U) != 0 ? 1 : 0;

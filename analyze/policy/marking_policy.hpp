@@ -83,6 +83,14 @@ class MarkingPolicy {
                                      MarkCheck check) const noexcept;
   /// The priorities of packets by the policy.
   [[nodiscard]] PriorityMap priority_map() const noexcept;
+  /// As bits: dissect::Options::trimmed_dscps.
+  [[nodiscard]] std::uint64_t trimmed_dscps() const noexcept {
+    std::uint64_t bits = 0;
+    model_.trimmed_dscp.for_each_run([&](std::size_t first, std::size_t last) {
+      for (std::size_t dscp = first; dscp <= last; ++dscp) bits |= std::uint64_t{1} << dscp;
+    });
+    return bits;
+  }
   /// The violations that test() finds, with texts.
   [[nodiscard]] std::vector<Violation> judge(const MarkingSubject& subject) const;
   /// Intended markings of the packet: "DSCP 26, ECN ECT(0) or CE, PCP 3"; empty if the policy has none.

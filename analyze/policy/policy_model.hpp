@@ -87,6 +87,7 @@ struct PolicyModel {
   std::uint8_t versions = roce_v1_allowed | roce_v2_allowed;
   Trust trust = Trust::dscp;
   std::optional<PrioritySet> lossless;                           ///< priorities with PFC
+  DscpSet trimmed_dscp;                                          ///< that switches give to what they trim
   std::array<std::optional<std::uint8_t>, 64> dscp_to_priority;  ///< absent: DSCP >> 3
   std::array<std::optional<MarkRule>, traffic_class_count> classes;
   std::vector<FlowRule> rules;

@@ -405,6 +405,12 @@ constexpr KeyRow<PolicyTarget> policy_rows[] = {
          assign(t.model.lossless, read_set<8>(v, priority_kind, t.mistakes));
        }
      }},
+    {"trimmed_dscp",
+     [](const TomlNode& v, PolicyTarget& t) {
+       t.model.trimmed_dscp = read_set<64>(v, dscp_kind, t.mistakes).value_or(DscpSet());
+       if (t.model.trimmed_dscp.contains(0))
+         t.mistakes.add(v.place, "DSCP 0 is that of other traffic too: it does not tell trimmed packets");
+     }},
     {"dscp_to_priority", read_map},
     {"class", read_class_table},
     {"rule", read_rules},

@@ -120,6 +120,7 @@ void append_top(std::string& out, const PolicyModel& model) {
   if (model.versions == roce_v2_allowed) line(out, "roce_version", "\"v2\"");
   line(out, "trust", model.trust == Trust::dscp ? "\"dscp\"" : "\"pcp\"");
   if (model.lossless) line(out, "lossless", model.lossless->empty() ? "[]" : numbers(*model.lossless));
+  if (!model.trimmed_dscp.empty()) line(out, "trimmed_dscp", numbers(model.trimmed_dscp));
   if (!model.traffic_class.empty()) {
     out += "traffic_class = [\n";
     for (const TrafficClassRule& rule : model.traffic_class)

@@ -68,7 +68,8 @@ enum class CommonPacket : std::uint8_t {
   constexpr std::uint32_t no_credits = 31;
   const CommonPacket kind = common_by_opcode(r.opcode);
   const bool nothing_special = r.has(PacketRecord::selected) && (traffic_class & 3U) != ce && !r.damaged() &&
-                               r.time_ns >= 0 && r.time_ns <= PacketRecord::latest_ns;
+                               r.icrc < PacketRecord::trimmed_away && r.time_ns >= 0 &&
+                               r.time_ns <= PacketRecord::latest_ns;
   if (!nothing_special) return CommonPacket::no;
   const dissect::OpcodeInfo& info = dissect::opcode_info(r.opcode);
   const bool has_aeth = info.aeth_offset != dissect::OpcodeInfo::absent;

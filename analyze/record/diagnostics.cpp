@@ -47,6 +47,9 @@ constexpr Row rows[] = {
     {DiagnosticId::cut_on_the_way, "cut_on_the_way", data_loss,
      "Packets shorter on the wire than their own length field: a mirror or a NIC truncated them before the "
      "capture. Headers are used, the ICRC is not checkable. Raise the mirror's truncation size."},
+    {DiagnosticId::trimmed, "trimmed", info,
+     "Packets that a switch trimmed instead of dropping them: their UDP length is that before. Headers are "
+     "used, the ICRC is gone. See the finding trimmed."},
     {DiagnosticId::udp_length_mismatch, "udp_length_mismatch", info,
      "Datagrams whose UDP length exceeds the IP packet or is smaller than the UDP header; the IP length is "
      "used."},

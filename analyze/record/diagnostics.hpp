@@ -29,6 +29,7 @@ enum class DiagnosticId : std::uint8_t {
   short_roce_datagram,
   only_source_port,
   cut_on_the_way,
+  trimmed,
   udp_length_mismatch,
   zero_ip_length,
   unknown_opcode,
@@ -58,6 +59,13 @@ inline constexpr std::size_t diagnostic_count = static_cast<std::size_t>(Diagnos
 class DiagnosticCounts {
  public:
   void add(DiagnosticId id, std::uint64_t n = 1) noexcept { counts_[static_cast<std::size_t>(id)] += n; }
+  /// So many were something else, or all that there are.
+  void move(DiagnosticId from, DiagnosticId to, std::uint64_t n) noexcept {
+    std::uint64_t& before = counts_[static_cast<std::size_t>(from)];
+    const std::uint64_t moved = n < before ? n : before;
+    before -= moved;
+    add(to, moved);
+  }
   void merge(const DiagnosticCounts& other) noexcept {
     for (std::size_t i = 0; i < diagnostic_count; ++i) counts_[i] += other.counts_[i];
   }

@@ -133,6 +133,11 @@ void make_record(const capture::Frame& frame, const Dissection& d, PacketRecord&
   fill_record(frame, parts, record);
   if (parts.udp != nullptr && read<Bth::tver>(parts.bth) != 0)
     record.more = static_cast<std::uint8_t>(record.more | PacketRecord::other_version);
+  if (d.has(Note::trimmed)) {
+    record.icrc = PacketRecord::trimmed_away;
+  } else if (d.has(Note::cut_on_the_way)) {
+    record.icrc = PacketRecord::cut_away;
+  }
 }
 
 }  // namespace roce::analyze

@@ -72,6 +72,11 @@ struct alignas(64) PacketBrief {
     left_out = 64,        ///< rejected by the filter, though inside the time range
     other_version = 128,  ///< over UDP, and TVer is not 0: receivers of RoCE discard it
   };
+  /// Further values of `icrc`: the packet was cut on its way, and its ICRC with the rest.
+  enum Missing : std::uint8_t {
+    trimmed_away = 3,  ///< by a switch, instead of dropping the packet
+    cut_away = 4,      ///< by whoever shows it, or by a switch that trims: how others look tells
+  };
   static constexpr std::uint32_t atomic_bytes = 8;  ///< size of an atomic operation: its dma_length
 
   /// In the year 2116: no sum or difference of times up to here overflows. Later timestamps of a file are
@@ -97,7 +102,7 @@ struct alignas(64) PacketBrief {
   std::uint8_t opcode = 0;
   std::uint8_t flags = 0;
   std::uint8_t more = 0;
-  std::uint8_t icrc = 0;    ///< dissect::CrcStatus
+  std::uint8_t icrc = 0;    ///< dissect::CrcStatus, or why there is none: one of Missing
   std::uint8_t upper = 0;   ///< dissect::Ulp by the payload's own header
   std::uint8_t common = 0;  ///< Common, if it was determined
 
@@ -106,6 +111,8 @@ struct alignas(64) PacketBrief {
   [[nodiscard]] bool icrc_wrong() const noexcept {
     return icrc == static_cast<std::uint8_t>(dissect::CrcStatus::mismatch);
   }
+  /// A switch trimmed it: what is left was never received as it was sent.
+  [[nodiscard]] bool trimmed() const noexcept { return icrc == trimmed_away; }
   /// Its receiver discards it, because its ICRC or its IPv4 header checksum is wrong.
   [[nodiscard]] bool damaged() const noexcept { return icrc_wrong() || has(bad_header); }
 };

@@ -2,6 +2,7 @@
 #include "analyze/record/totals.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "dissect/enum_names.hpp"
@@ -66,6 +67,7 @@ constexpr NoteRow note_rows[] = {
     {Note::unknown_opcode, DiagnosticId::unknown_opcode},
     {Note::transport_version, DiagnosticId::transport_version},
     {Note::cut_before_bth, DiagnosticId::cut_before_bth},
+    {Note::trimmed, DiagnosticId::trimmed},
 };
 static_assert(sizeof note_rows / sizeof note_rows[0] == static_cast<std::size_t>(Note::count_));
 
@@ -88,6 +90,7 @@ void count_stop(const Dissection& d, DiagnosticCounts& counts) noexcept {
       counts.add(DiagnosticId::encrypted);
       break;
     case Stop::complete:
+    case Stop::trimmed:
     case Stop::unknown_protocol:
     case Stop::fragment:
       break;
@@ -140,6 +143,10 @@ void Totals::count(std::uint64_t number, const capture::Frame& frame, const Diss
   if (d.tunnels != 0 && known_form) {
     for (std::size_t i = 0; i < tunnel_count; ++i) by_tunnel[i] += d.tunnels >> i & 1U;
   }
+  if (d.has(Note::trimmed)) {
+    ++trimmed_dscp[record.traffic_class >> 2U];
+    trimmed_bytes += d.declared_end - std::min(d.declared_end, frame.wire);
+  }
   count_transport(number, frame, record, result);
 }
 
@@ -182,6 +189,8 @@ void Totals::merge(const Totals& other) {
   add(dscp, other.dscp);
   add(ecn, other.ecn);
   add(pcp, other.pcp);
+  add(trimmed_dscp, other.trimmed_dscp);
+  trimmed_bytes += other.trimmed_bytes;
   untagged += other.untagged;
   add(others, other.others);
   diagnostics.merge(other.diagnostics);
@@ -197,8 +206,27 @@ void Totals::count_record(std::uint64_t number, const PacketRecord& record) {
   ++ecn[record.traffic_class & 3U];
   ++(record.has(PacketRecord::tagged) ? pcp[record.pcp()] : untagged);
   ++opcodes[record.opcode];
-  ++icrc[record.icrc];
+  ++icrc[std::min<std::size_t>(record.icrc, static_cast<std::size_t>(dissect::CrcStatus::not_checkable))];
   if (record.icrc_wrong()) keep_first(icrc_mismatches, {number});
+}
+
+void Totals::take_as_trimmed(const std::array<std::uint64_t, 64>& packets) {
+  for (std::size_t i = 0; i < packets.size(); ++i) {
+    trimmed_dscp[i] += packets[i];
+    diagnostics.move(DiagnosticId::cut_on_the_way, DiagnosticId::trimmed, packets[i]);
+  }
+}
+
+std::uint64_t Totals::trimmed_packets() const noexcept {
+  return std::accumulate(trimmed_dscp.begin(), trimmed_dscp.end(), std::uint64_t{0});
+}
+
+std::uint64_t Totals::remarked_packets(std::uint64_t dscps) const noexcept {
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < dscp.size(); ++i) {
+    if ((dscps >> i & 1U) != 0) sum += dscp[i] - std::min(dscp[i], trimmed_dscp[i]);
+  }
+  return sum;
 }
 
 void Totals::take_out(const Totals& strange) {

@@ -60,6 +60,8 @@ struct Totals {
   std::array<std::uint64_t, 8> pcp{};
   std::uint64_t untagged = 0;
   std::array<std::uint64_t, other_traffic_count> others{};
+  std::array<std::uint64_t, 64> trimmed_dscp{};  ///< of RoCE packets that a switch trimmed, part of `dscp`
+  std::uint64_t trimmed_bytes = 0;               ///< that were cut off of these
   DiagnosticCounts diagnostics;
   /// Numbers of the first packets with a wrong ICRC, ascending; at most `kept_mismatches`.
   std::vector<std::uint64_t> icrc_mismatches;
@@ -117,6 +119,11 @@ struct Totals {
   void count_record(std::uint64_t number, const PacketRecord& record);
   /// Packets that were counted as RDMA turned out to be none: count_record() of each made `strange`.
   void take_out(const Totals& strange);
+  /// Packets, by DSCP, that were counted as cut on the way turned out to be trimmed.
+  void take_as_trimmed(const std::array<std::uint64_t, 64>& packets);
+  [[nodiscard]] std::uint64_t trimmed_packets() const noexcept;
+  /// Packets with one of these DSCPs, as bits, that are whole: short ones, which a switch had no need to cut.
+  [[nodiscard]] std::uint64_t remarked_packets(std::uint64_t dscps) const noexcept;
 
  private:
   void count_frame(const capture::Frame& frame);

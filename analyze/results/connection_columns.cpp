@@ -198,6 +198,8 @@ constexpr ConnectionColumn columns_of_connections[] = {
     count_column<ConnectionRow, lost_at<Lost::by_capture>>(
         "lost_by_capture", "not captured", "transmissions that were delivered, but not captured",
         hidden_column),
+    count_column<ConnectionRow, lost_at<Lost::trimmed>>(
+        "lost_trimmed", "trimmed", "transmissions that a switch upstream trimmed", hidden_column),
     count_column<ConnectionRow, sequence_count<&SequenceCounts::out_of_order>>(
         "out_of_order", "reordered", "packets out of order that are not retransmissions", 3),
     count_column<ConnectionRow, sequence_count<&SequenceCounts::duplicate_captures>>(

@@ -146,6 +146,8 @@ constexpr FlowColumn columns_of_flows[] = {
     count_column<Flow, flow_lost_at<Lost::by_capture>>("lost_by_capture", "not captured",
                                                        "transmissions that were delivered, but not captured",
                                                        hidden_column),
+    count_column<Flow, flow_lost_at<Lost::trimmed>>(
+        "lost_trimmed", "trimmed", "transmissions that a switch upstream trimmed", hidden_column),
     count_column<Flow, flow_sequence_count<&SequenceCounts::out_of_order>>(
         "out_of_order", "reordered", "packets out of order that are not retransmissions", 4),
     count_column<Flow, flow_sequence_count<&SequenceCounts::duplicate_captures>>(

@@ -38,6 +38,7 @@ struct Snapshot {
   bool interrupted = false;
   capture::StopReason stop_reason = capture::StopReason::request;
   bool icrc_checked = true;                   ///< false with --no-icrc
+  std::uint64_t trimmed_dscps = 0;            ///< that switches give to what they trim: as bits, by the user
   std::uint64_t frames_read = 0;              ///< totals.packets plus those left out by filter or time range
   std::optional<std::int64_t> first_read_ns;  ///< time of the first frame with one, left out or not
   std::uint64_t skipped_packets = 0;          ///< packets that could not be read: see capture::Statistics

@@ -177,6 +177,20 @@ constexpr NoteText note_texts[] = {
     {dissect::Note::cut_before_bth, "truncated before the BTH"},
 };
 
+/// "[Trimmed to 128 bytes by the network, was 1082]": both as on the wire here, without frame check.
+void append_trimmed(std::string& out, const PacketView& packet) {
+  const dissect::Dissection& d = *packet.dissection;
+  if (!d.has(dissect::Note::trimmed)) return;
+  out += "  [Trimmed to ";
+  append_decimal(out, packet.frame->wire);
+  out += " bytes by the network";
+  if (d.declared_end > packet.frame->wire) {
+    out += ", was ";
+    append_decimal(out, d.declared_end);
+  }
+  out += ']';
+}
+
 void append_note(std::string& out, std::string_view text, std::string_view where = {}) {
   out += "  [";
   out += text;
@@ -322,9 +336,10 @@ void append_unknown_words(std::string& out, const PacketView& packet) {
 
 void append_dissection_notes(std::string& out, const PacketView& packet) {
   const dissect::Dissection& d = *packet.dissection;
+  append_trimmed(out, packet);
   const bool where = d.stop == dissect::Stop::cut_by_capture || d.stop == dissect::Stop::contradicts_itself;
   if (d.stop != dissect::Stop::complete && d.stop != dissect::Stop::unknown_protocol &&
-      d.stop != dissect::Stop::fragment) {
+      d.stop != dissect::Stop::fragment && d.stop != dissect::Stop::trimmed) {
     const bool known = where && d.stopped_at < HeaderId::count_;
     append_note(out, dissect::stop_name(d.stop), known ? dissect::header_info(d.stopped_at).title : "");
   }

@@ -75,6 +75,7 @@ class Tracing {
         operations_(options.limit),
         pauses_(options.pause_limit) {
     dissect_options_.roce_ip_protocol = options.roce_ip_protocol;
+    dissect_options_.trimmed_dscps = options.trimmed_dscps;
     trace_.connection = options.connection;
   }
 

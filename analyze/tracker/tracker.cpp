@@ -153,6 +153,13 @@ void Tracker::Impl::track_long(const PacketRecord& record, std::uint64_t number,
     track_long(tame, number, verdict);
     return;
   }
+  if (record.icrc == PacketRecord::cut_away && trims.are_trimmed(record, number, flow_at(record)))
+      [[unlikely]] {
+    PacketRecord trimmed = record;
+    trimmed.icrc = PacketRecord::trimmed_away;
+    track_long(trimmed, number, verdict);
+    return;
+  }
   if (is_doubted(record)) [[unlikely]] {
     doubt(record, number);
     return;
@@ -203,6 +210,7 @@ void Tracker::Impl::note_icrc(FlowState& state, const PacketRecord& record) {
 /// Whether what a packet says can be believed. The receiver of a damaged one throws it away, unless the
 /// capture itself is at fault: then all of this direction are wrong.
 bool Tracker::Impl::believed(std::uint32_t place, const PacketRecord& record) const {
+  if (record.trimmed()) return is_followed_when_trimmed(record);
   if (!record.damaged()) return true;
   const FlowState& state = states[place];
   if (record.icrc_wrong()) return state.icrc_by_capture();
@@ -212,6 +220,7 @@ bool Tracker::Impl::believed(std::uint32_t place, const PacketRecord& record) co
 /// Whether a packet shows anything but its own damage. Not so strict as believed(): a sender of which no ICRC
 /// was right so far may be one whose packets the capture sees before its NIC writes it.
 bool Tracker::Impl::bears_witness(std::uint32_t place, const PacketRecord& record) const {
+  if (record.trimmed()) return false;  // its marks are the switch's
   if (!record.damaged()) return true;
   const FlowState& state = states[place];
   if (state.icrc_matched) return false;
@@ -380,7 +389,7 @@ Verdict Tracker::Impl::step_now(std::uint32_t connection, unsigned side, const P
   if (ce) happened(s, side, Event::ce_marked);
 
   if (!s.verdict.has(Verdict::duplicate_capture)) {
-    if (s.verdict.has(Verdict::retransmission) || ce) note_marks(s, place);
+    if ((s.verdict.has(Verdict::retransmission) || ce) && !record.trimmed()) note_marks(s, place);
     if (record.source_mac != 0 && followed) {
       FlowState& state = states[place];
       if (state.mac != 0 && state.mac != record.source_mac) {

@@ -111,6 +111,8 @@ class Tracker {
     std::vector<LostTransmission> lost_packets;
     Totals not_roce;  ///< of records that are no RoCE although they are valid: UDP to port 4791 of something
                       ///< else
+    /// Packets shorter than their IP length by DSCP: by their sizes, they were trimmed by a switch.
+    std::array<std::uint64_t, 64> trimmed{};
     std::uint64_t unlisted_copies = 0;    ///< copies of flows without other counted packets
     std::uint64_t forgotten_packets = 0;  ///< PSNs dropped from the bounded memory before acknowledgement
   };

@@ -113,7 +113,8 @@ bool Tracker::Impl::waits_for_explanation(std::uint32_t connection, unsigned sid
         info.operation == Operation::acknowledge && record.has(PacketRecord::has_aeth) && kind != 0;
     const bool first =
         asks && (space == nullptr || !space->requests_seen()) && track.places[requester] != no_place;
-    if (!first && !anew && (space == nullptr || space->is_steady(record, info))) return false;
+    if (!first && !anew && !record.trimmed() && (space == nullptr || space->is_steady(record, info)))
+      return false;
     open_episode(track);
   }
   if (track.spaces[requester] == nullptr) track.spaces[requester] = std::make_unique<PsnSpace>(requester);
@@ -148,7 +149,7 @@ void Tracker::Impl::note_in_episode(Track& track, unsigned side, const PacketRec
   const episode::Note note = space.note_of(record, number, info, track.result.pmtu);
   if (!own.known)
     own = {note.psn, note.psn, note.psn, note.psn, true, {}, false, note.psn, false, {}, false, {}};
-  own.in_turn = own.in_turn && own.is_next(note) && !space.far_off(record);
+  own.in_turn = own.in_turn && own.is_next(note) && !note.trimmed && !space.far_off(record);
   own.last_id[note.request ? 1 : 0] = note.ip_id;
   bool calm = true;
   if (info.request && own.known && space.far_off(record)) {
@@ -174,6 +175,7 @@ void Tracker::Impl::note_in_episode(Track& track, unsigned side, const PacketRec
       if (note.psn == range.first) ++range.first;
       return range.first >= range.second;
     });
+    if (note.trimmed) own.misses(note.psn, note.psn + 1);
     own.answered = std::max(own.answered, note.psn + 1);
     own.acked = std::max(own.acked, note.psn + (info.ends_message() ? 1 : 0));
   } else {
@@ -184,6 +186,7 @@ void Tracker::Impl::note_in_episode(Track& track, unsigned side, const PacketRec
     }
     if (note.psn < own.top) own.acked = std::max(own.acked, note.psn + (calm ? 1 : 0));
   }
+  calm = calm && !note.trimmed;
   open.calm = calm ? open.calm + 1 : 0;
   if (!calm) own.marker = own.top;
 }
@@ -280,6 +283,7 @@ bool Tracker::Impl::explain_episode(std::uint32_t connection) {
   open_episodes.erase(over->first_frame);
   Track& track = tracks[connection];
   held -= std::min(held, over->held.size());
+  put_trimmed_in_place(track, over->held);
   const episode::Scratch scratch;
   std::vector<episode::Ruling> rulings(over->held.size());
   std::array<EpisodeNotes, 2> notes;

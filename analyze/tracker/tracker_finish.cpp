@@ -230,6 +230,7 @@ Tracker::Result Tracker::Impl::finish(std::optional<std::int64_t> end_ns) {
     release_state(tracks[i]);
   }
   result.clocks = clocks.result();
+  result.trimmed = trims.by_dscp();
   result.congestion = congestion.take();
   result.incidents_dropped = incidents.dropped();
   std::vector<std::uint32_t> numbers;

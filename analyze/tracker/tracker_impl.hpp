@@ -25,6 +25,7 @@
 #include "analyze/tracker/pairing.hpp"
 #include "analyze/tracker/request_trace.hpp"
 #include "analyze/tracker/tracker.hpp"
+#include "analyze/tracker/trims.hpp"
 #include "analyze/transport/psn_space.hpp"
 
 // Internal to the tracker.
@@ -287,6 +288,11 @@ struct Tracker::Impl {
   void leave_open(Track& track, const Step& s);
   void settle_doubtful(Track& track);
 
+  // tracker_trims.cpp
+  [[nodiscard]] static bool is_followed_when_trimmed(const PacketRecord& record) noexcept;
+  [[nodiscard]] const Flow* flow_at(const PacketRecord& record) const;
+  static void put_trimmed_in_place(const Track& track, std::vector<Held>& held);
+
   // tracker_incidents.cpp
   void note_incidents(Track& track, unsigned requester, std::span<const episode::Note> notes,
                       const episode::Explanation& said, const episode::Facts& facts,
@@ -467,6 +473,7 @@ struct Tracker::Impl {
   IncidentLog incidents;
   std::vector<LostTransmission> lost_packets;
   episode::Mirror mirror;
+  Trims trims;
   tsl::robin_map<std::pair<dissect::IpAddress, std::uint32_t>, CmPeer, EndHash> cm_peers;
   std::set<dissect::IpAddress> right_senders;  ///< the ICRC of a packet of theirs matched
   std::vector<Held>

@@ -129,7 +129,9 @@ void PsnSpace::response(Step& s, std::int64_t psn) {
   answer_facts_.data = true;
   note_response_coverage(s, psn);
   if (resp_.answered < 0) resp_.answered = psn;
-  const bool is_new = !again || psn >= resp_.answered || response_gaps_.find(psn) != nullptr;
+  const Seen* const before = answers_.find(psn);
+  const bool cut_before = before != nullptr && before->trimmed != 0;
+  const bool is_new = !again || psn >= resp_.answered || response_gaps_.find(psn) != nullptr || cut_before;
   if (is_new && s.counts) {
     take_new(s);
     const Seen* request = sent_.find(psn);
@@ -142,6 +144,7 @@ void PsnSpace::response(Step& s, std::int64_t psn) {
   see(now, r, s.number, psn);
   now.cause = static_cast<std::uint8_t>(s.ruling.cause) & 7U;
   now.late = s.ruling.what == Ruling::What::late ? 1 : 0;
+  now.trimmed = r.trimmed() ? 1 : 0;
 
   if (req_.seen && psn >= req_.next) {
     beyond_sent(s, psn);

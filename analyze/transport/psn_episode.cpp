@@ -11,6 +11,7 @@ using dissect::Operation;
 using episode::Note;
 
 bool PsnSpace::is_steady(const PacketRecord& r, const dissect::OpcodeInfo& info) const noexcept {
+  if (r.trimmed()) return false;
   const std::int64_t psn = place(r.psn);
   if (info.request)
     return !req_.seen || (psn == req_.next && req_.cursor == req_.next && !sent_earlier(request_facts_, r));
@@ -50,6 +51,7 @@ Note PsnSpace::note_of(const PacketRecord& r, std::uint64_t number, const dissec
   note.has_ip_id = r.has(PacketRecord::has_ip_id);
   note.has_aeth = r.has(PacketRecord::has_aeth);
   note.asks = r.has(PacketRecord::ack_requested);
+  note.trimmed = r.trimmed();
   if (info.operation == Operation::read_request) {
     const bool known = r.has(PacketRecord::has_reth) && (pmtu != 0 || r.dma_length <= every_pmtu);
     note.count = !known ? 0 : pmtu == 0 ? 1 : static_cast<std::int32_t>(packets_of(r.dma_length, pmtu));
@@ -80,6 +82,7 @@ void PsnSpace::recall(episode::List<Note>& notes, std::uint32_t pmtu, std::int64
     note.has_ip_id = (request ? request_facts_ : answer_facts_).known;
     note.asks = request && seen.ask != 0;
     note.before = true;
+    note.trimmed = seen.trimmed != 0;
     note.cause = static_cast<Cause>(seen.cause);
     if (!episode::answered_on_its_own(info.operation)) return;
     const AnsweredOperation* const answered = messages_.find_answered(seen.psn);

@@ -24,7 +24,7 @@ inline void see(Seen& seen, const PacketBrief& r, std::uint64_t number, std::int
   seen.path = r.path;
   seen.ip_id = r.ip_id;
   seen.opcode = r.opcode;
-  seen.cause = seen.late = 0;
+  seen.cause = seen.late = seen.trimmed = 0;
   seen.ask = r.has(PacketRecord::ack_requested) ? 1 : 0;
 }
 

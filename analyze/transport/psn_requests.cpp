@@ -98,12 +98,13 @@ void PsnSpace::request(Step& s) {
 Seen& PsnSpace::note_sent(const Step& s, std::int64_t psn) {
   Seen& seen = sent_.slot_for(psn, needed_from(psn, s.shared.budget), s.shared.budget);
   see(seen, s.r, s.number, psn);
+  seen.trimmed = s.r.trimmed() ? 1 : 0;
   return seen;
 }
 
 /// What the packet carries had not been captured before.
 void PsnSpace::take_new(const Step& s) {
-  if (!s.counts) return;
+  if (!s.counts || s.r.trimmed()) return;
   req_.new_bytes += s.r.payload;
   if (Series::Bucket* bucket = s.bucket()) bucket->goodput_bytes += s.r.payload;
 }
@@ -172,6 +173,8 @@ void PsnSpace::repeat(Step& s, std::int64_t psn, std::int64_t count) {
     messages_.mend(s, psn, count, true, resp_.acked_known ? resp_.acked : INT64_MIN);
     gaps_.fill(psn, count);
     if (answered_on_its_own(s.info.operation)) await(psn, count);
+  } else if (seen != nullptr && seen->trimmed != 0) {
+    take_new(s);
   }
   learn_asking(s, psn);
   note_sent(s, psn).cause = static_cast<std::uint8_t>(s.ruling.cause) & 7U;

@@ -22,9 +22,10 @@ struct Seen {
   std::uint32_t path = 0;
   std::uint16_t ip_id = 0;
   std::uint8_t opcode = 0;
-  std::uint8_t cause : 3 = 0;  ///< Cause: why it was sent again, if it was
-  std::uint8_t late : 1 = 0;   ///< came after PSNs behind it
-  std::uint8_t ask : 1 = 0;    ///< of a request: AckReq was set
+  std::uint8_t cause : 3 = 0;    ///< Cause: why it was sent again, if it was
+  std::uint8_t late : 1 = 0;     ///< came after PSNs behind it
+  std::uint8_t ask : 1 = 0;      ///< of a request: AckReq was set
+  std::uint8_t trimmed : 1 = 0;  ///< what it carried was cut off
 
   /// Sent once, and in its turn: what answers it answers this transmission.
   [[nodiscard]] bool only_one() const noexcept { return late == 0 && cause == 0; }

@@ -13,7 +13,8 @@ using episode::Ruling;
 namespace {
 
 constexpr std::array<Event, lost_count> lost_event{Event::gap, Event::lost_before_capture,
-                                                   Event::lost_after_capture, Event::lost_by_capture};
+                                                   Event::lost_after_capture, Event::lost_by_capture,
+                                                   Event::lost_trimmed};
 constexpr std::array<Event, cause_count> repeat_event{
     Event::retransmitted_unknown, Event::retransmitted_nak,        Event::retransmitted_timeout,
     Event::retransmitted_rnr,     Event::retransmitted_read_retry, Event::retransmitted_unknown};
@@ -28,6 +29,8 @@ void show_lost(Verdict& verdict, Lost where, bool own, std::uint64_t more) noexc
     verdict.lost_before = sum(verdict.lost_before, most);
   } else if (where == Lost::after_capture) {
     verdict.lost_after = static_cast<std::uint8_t>(sum(verdict.lost_after, 0xff));
+  } else if (where == Lost::trimmed) {
+    verdict.trimmed = 1;
   } else {
     verdict.miss(own, static_cast<std::int64_t>(more));
   }
@@ -106,7 +109,7 @@ void book_loss(const ShownLoss& loss, Connection& connection, Flow* flow, Series
 
 void book_ruling(Step& s, bool compared) {
   const Ruling& ruling = s.ruling;
-  if (ruling.what != Ruling::What::first) s.verdict.rule = static_cast<std::uint8_t>(ruling.rule);
+  if (ruling.what != Ruling::What::first) s.verdict.rule = static_cast<unsigned>(ruling.rule) & 0x7fU;
   const bool again = ruling.what == Ruling::What::copy || ruling.what == Ruling::What::repeat;
   if (again && s.verdict.original == 0 && ruling.original < s.number)
     s.verdict.original = static_cast<std::uint32_t>(ruling.original);
@@ -132,6 +135,7 @@ void book_ruling(Step& s, bool compared) {
   lose(Lost::by_capture, s.side, ruling.missed_own);
   lose(Lost::after_capture, s.side ^ 1U, compared ? 0 : ruling.lost_after);
   lose(Lost::by_capture, s.side ^ 1U, ruling.missed_other);
+  lose(Lost::trimmed, s.side, ruling.trimmed ? 1 : 0);
 }
 
 }  // namespace roce::analyze

@@ -16,6 +16,7 @@
 #include "cli/core/confined_inputs.hpp"
 #include "cli/core/input_files.hpp"
 #include "cli/core/interrupt.hpp"
+#include "cli/core/link_options.hpp"
 #include "cli/core/output.hpp"
 #include "cli/core/output_files.hpp"
 #include "cli/core/progress.hpp"
@@ -38,6 +39,7 @@ struct CompareCommand {
   std::string color = "auto";
   std::size_t top = 20;
   std::size_t window = analyze::CompareOptions().window_packets;
+  std::string trimmed_dscp;
   unsigned roce_ip_protocol = 0;
   unsigned jobs = 0;  ///< threads; 0 = one per core
   ReadingOptions reading;
@@ -84,6 +86,7 @@ void name_connections(const Files& files, unsigned direction, const CompareComma
   analysis.jobs = options.jobs;
   analysis.check_icrc = !options.no_icrc;
   analysis.roce_ip_protocol = static_cast<std::uint8_t>(options.roce_ip_protocol);
+  analysis.trimmed_dscps = parse_dscps(options.trimmed_dscp).value_or(0);
   const auto snapshot = run_pass(**source, analysis, "connections ");
   // Errors of the comparison itself recur here.
   if (errors.empty()) errors = snapshot->errors;
@@ -203,6 +206,7 @@ int run_compare(const CompareCommand& options) {
   analyze::CompareOptions compare;
   compare.check_icrc = !options.no_icrc;
   compare.roce_ip_protocol = static_cast<std::uint8_t>(options.roce_ip_protocol);
+  compare.trimmed_dscps = parse_dscps(options.trimmed_dscp).value_or(0);
   compare.window_packets = std::bit_ceil(options.window);
   compare.filter = choice->filter ? &*choice->filter : nullptr;
   compare.times = choice->times;
@@ -284,6 +288,7 @@ void add_compare(CLI::App& app, Action& action) {
   command->add_option("--color", options->color, "auto, always or never")
       ->check(CLI::IsMember({"auto", "always", "never"}))
       ->type_name("WHEN");
+  add_trimmed_dscp_option(*command, options->trimmed_dscp);
   command
       ->add_option("--roce-ip-protocol", options->roce_ip_protocol,
                    "treat IP packets of this protocol number as RoCE directly over IP, too")

@@ -31,6 +31,7 @@ struct AnalyzeOptions {
   std::string policy;             ///< a file or a profile
   std::string fail_on;            ///< name of a severity; empty: findings do not change the exit status
   unsigned jobs = 0;              ///< threads; 0 = one per core
+  std::string trimmed_dscp;       ///< see parse_dscps(); empty: those of the policy
   unsigned roce_ip_protocol = 0;  ///< 0 = none
   bool no_icrc = false;
   bool no_sandbox = false;

@@ -2,6 +2,7 @@
 #include "cli/core/link_options.hpp"
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <charconv>
 #include <cmath>
@@ -86,6 +87,35 @@ std::string watchdog_error(const std::string& text) {
   if (parse_watchdog(text)) return {};
   return fmt::format(
       "not the times of a watchdog: '{}' (detection and restoration, each with its unit: 200ms,400ms)", text);
+}
+
+std::optional<std::uint64_t> parse_dscps(const std::string& text) {
+  constexpr unsigned most = 63;
+  std::uint64_t bits = 0;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  for (;;) {
+    unsigned dscp = 0;
+    const auto [stop, failure] = std::from_chars(at, end, dscp);
+    if (failure != std::errc() || dscp == 0 || dscp > most) return std::nullopt;
+    bits |= std::uint64_t{1} << dscp;
+    if (stop == end) return bits;
+    if (*stop != ',') return std::nullopt;
+    at = stop + 1;
+  }
+}
+
+std::string dscps_error(const std::string& text) {
+  if (parse_dscps(text)) return {};
+  return fmt::format("not a list of DSCPs: '{}' (numbers from 1 to 63: 11 or 11,21)", text);
+}
+
+void add_trimmed_dscp_option(CLI::App& command, std::string& dscps) {
+  command
+      .add_option("--trimmed-dscp", dscps,
+                  "DSCPs that switches give to packets that they trim instead of dropping them")
+      ->check(dscps_error)
+      ->type_name("N[,N]");
 }
 
 }  // namespace roce::cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values of --link-speed, --pause-storm, --pfc-watchdog and other durations.
+// Values of --link-speed, --pause-storm, --pfc-watchdog, --trimmed-dscp and durations.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +7,10 @@
 #include <string>
 
 #include "analyze/link/pfc_watchdog.hpp"
+
+namespace CLI {
+class App;
+}
 
 namespace roce::cli {
 
@@ -24,5 +28,11 @@ namespace roce::cli {
 /// "200ms,400ms": detection and restoration, each as parse_duration() takes it.
 [[nodiscard]] std::optional<analyze::WatchdogTimes> parse_watchdog(const std::string& text);
 [[nodiscard]] std::string watchdog_error(const std::string& text);
+
+/// "11" or "11,21": the DSCPs as bits. Not 0, which says nothing. None for other texts.
+[[nodiscard]] std::optional<std::uint64_t> parse_dscps(const std::string& text);
+[[nodiscard]] std::string dscps_error(const std::string& text);
+/// Adds --trimmed-dscp.
+void add_trimmed_dscp_option(CLI::App& command, std::string& dscps);
 
 }  // namespace roce::cli

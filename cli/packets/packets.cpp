@@ -76,6 +76,8 @@ class Run {
         limits_(options.reading.limits()),
         most_(limits_.frames) {
     dissect_options_.roce_ip_protocol = static_cast<std::uint8_t>(options.roce_ip_protocol);
+    dissect_options_.trimmed_dscps = parse_dscps(options.trimmed_dscp).value_or(0);
+    if (policy_) dissect_options_.trimmed_dscps |= policy_->trimmed_dscps();
     times_ = times_of(options);
     link_speed_bps_ = parse_link_speed(options.link_speed).value_or(0);
     icrc_for_filter_ = !options.no_icrc && filter_ && filter_->needs_icrc();
@@ -150,6 +152,7 @@ class Run {
     analysis.jobs = options_.jobs;
     analysis.check_icrc = !options_.no_icrc;
     analysis.roce_ip_protocol = dissect_options_.roce_ip_protocol;
+    analysis.trimmed_dscps = dissect_options_.trimmed_dscps;
     analysis.verdicts = &*verdicts_;
     // No more than N packets are printed, so none are missing.
     source_ = within(limited(std::move(source_), most_), {0, limits_.half_time()});
@@ -478,6 +481,7 @@ void add_packets(CLI::App& app, Action& action) {
       ->type_name("N");
   command->add_flag("-n", options->numeric, "no effect: names are never resolved (compatible with tshark)");
   command->add_flag("--list-fields", options->list_fields, "list all fields: name, type, label");
+  add_trimmed_dscp_option(*command, options->trimmed_dscp);
   command
       ->add_option("--roce-ip-protocol", options->roce_ip_protocol,
                    "treat IP packets of this protocol number as RoCE directly over IP, too")

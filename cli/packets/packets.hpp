@@ -25,6 +25,7 @@ struct PacketsOptions {
   std::string from, to;                    ///< see parse_time()
   std::string link_speed;                  ///< see parse_link_speed(); empty: as described in the capture
   ReadingOptions reading;
+  std::string trimmed_dscp;
   unsigned roce_ip_protocol = 0;
   unsigned jobs = 0;   ///< threads of the first pass, 0 = one per core
   bool tree = false;   ///< -V

@@ -17,6 +17,7 @@ analyze::AnalysisOptions analysis_options(const AnalysisChoice& choice) {
   options.link_speed_bps = choice.link_speed_bps;
   options.policy = choice.policy;
   if (choice.policy) options.priorities = choice.policy->priority_map();
+  if (choice.policy) options.trimmed_dscps = choice.policy->trimmed_dscps();
   return options;
 }
 

@@ -20,7 +20,7 @@ GENERATED = (("all1",), ("all1", "--qps", "1024", "--hosts", "8", "--first-psn",
              ("all1", "--captured", "a_to_b", "--both-directions", "0"),
              ("loss1", "--captured", "b_to_a", "--both-directions", "0"))
 CAUSES = ("nak", "timeout", "rnr", "read_retry", "unknown")
-PLACES = ("before_capture", "after_capture", "by_capture")
+PLACES = ("before_capture", "after_capture", "by_capture", "trimmed")
 FLAGS = ("spurious", "out_of_order", "duplicate_capture", "duplicate_network", "ack_unseen", "illegal_sequence",
          "wrong_length", "msn_backwards", "source_mac_changed", "lost_between_points", "time_backwards")
 # Names of events that differ from those of their fields.

@@ -16,7 +16,7 @@ PROGRAM, SAMPLES = sys.argv.pop(1), sys.argv.pop(1)
 REMARKABLE = ("roce.analysis.flags or infiniband.aeth.syndrome.opcode > 0 or roce.icrc.status == mismatch or "
               "roce.credits == 0")
 # Judged by events alone; others look at what a filter takes away (latencies, who answers, CM messages).
-BY_EVENTS = {"loss_before_capture", "loss_after_capture", "loss_by_capture", "livelock", "timeouts",
+BY_EVENTS = {"loss_before_capture", "trimmed", "loss_after_capture", "loss_by_capture", "livelock", "timeouts",
              "spurious_retransmission", "reordering", "duplicates_network", "rnr", "icrc_corruption"}
 SHARE = re.compile(r"\d+ of \d+ [a-z ]*\([<>\d. ]+ %\)")
 

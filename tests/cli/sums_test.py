@@ -11,7 +11,7 @@ import sys
 import unittest
 
 PROGRAM, SAMPLES = sys.argv[1:3]
-PLACES = ("before_capture", "after_capture", "by_capture")
+PLACES = ("before_capture", "after_capture", "by_capture", "trimmed")
 
 
 def run(*arguments):

@@ -68,6 +68,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const dissect::Bytes bytes{data + head, size - head};
   dissect::Options options;
   if ((data[1] & 1U) != 0) options.roce_ip_protocol = 254;
+  if ((data[1] & 2U) != 0) options.trimmed_dscps = ~std::uint64_t{1};
 
   capture::Frame frame;
   frame.data = bytes.data();

@@ -51,6 +51,7 @@ class Maker {
     id = static_cast<std::uint16_t>((b[3] & 2U) == 0 ? id + 1 : id + static_cast<std::int8_t>(b[3]) / 4);
     note.ip_id = id;
     note.bytes = 1000;
+    note.trimmed = (b[3] & 0xc0U) == 0x40U && note.opcode != 0x11;
     return note;
   }
 
@@ -93,7 +94,8 @@ void check(const std::vector<Note>& notes, const Explanation& said) {
   require(said.rulings.size() == notes.size(), "a ruling for each");
   std::uint64_t told = 0;
   for (const Ruling& ruling : said.rulings) {
-    told += std::uint64_t{ruling.lost_before} + ruling.lost_after + ruling.missed_own + ruling.missed_other;
+    told += std::uint64_t{ruling.lost_before} + ruling.lost_after + ruling.missed_own + ruling.missed_other +
+            (ruling.trimmed ? 1 : 0);
     require(is_note(ruling.trigger), "the trigger of a ruling");
   }
   require(told == said.losses.size(), "losses by ruling");

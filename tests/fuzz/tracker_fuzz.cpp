@@ -70,6 +70,7 @@ class Maker {
       r.virtual_address = b[4];
     }
     r.icrc = b[9] & 3U;
+    if ((b[9] & 0x83U) == 0x82U) r.icrc = PacketRecord::cut_away;
     r.path = b[9] >> 3U & 1U;
     r.point = r.path;
     r.source_mac = 0x020000000000U + src;
@@ -259,7 +260,8 @@ void check_sums(const Tracker::Result& result, VerdictStore& store, const Fed& f
     between += c.sent[0].count(Event::lost_between_points) + c.sent[1].count(Event::lost_between_points);
   constexpr std::array places{std::pair(Lost::before_capture, Event::lost_before_capture),
                               std::pair(Lost::after_capture, Event::lost_after_capture),
-                              std::pair(Lost::by_capture, Event::lost_by_capture)};
+                              std::pair(Lost::by_capture, Event::lost_by_capture),
+                              std::pair(Lost::trimmed, Event::lost_trimmed)};
   for (const auto& [where, event] : places) {
     for (const Connection& c : result.connections)
       counted.lost[static_cast<std::size_t>(where)] += c.sent[0].count(event) + c.sent[1].count(event);

@@ -21,6 +21,7 @@ struct Row {
 
 constexpr Row rows[] = {
     {Trouble::loss, Event::lost_before_capture, false},
+    {Trouble::loss, Event::lost_trimmed, false},
     {Trouble::loss, Event::lost_after_capture, false},
     {Trouble::loss, Event::lost_between_points, false},
     {Trouble::loss, Event::uc_message_lost, false},

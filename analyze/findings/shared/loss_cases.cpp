@@ -19,7 +19,7 @@ std::uint64_t wasted_bytes_of(const Snapshot& snapshot, const Case& c) {
 
 std::uint64_t losses_of(const Events& sent) noexcept {
   return sent.count(Event::lost_before_capture) + sent.count(Event::lost_after_capture) +
-         sent.count(Event::lost_between_points);
+         sent.count(Event::lost_between_points) + sent.count(Event::lost_trimmed);
 }
 
 bool late_taken_for_lost(const Events& sent, const Events& answered) noexcept {

@@ -276,6 +276,7 @@ JsonColumns<ConnectionRow> connection_keys() {
            "lost_before_capture",
            "lost_after_capture",
            "lost_by_capture",
+           "lost_trimmed",
            "out_of_order",
            "duplicate_captures",
            "wasted_bytes",

@@ -109,6 +109,12 @@ void write_roce(JsonWriter& json, const Snapshot& s) {
   }
   json.end_object();
   json.field("untagged", t.untagged);
+  json.key("trimmed").begin_object();
+  json.field("packets", t.trimmed_packets()).field("bytes_cut", t.trimmed_bytes).key("dscp").begin_object();
+  for (std::size_t i = 0; i < t.trimmed_dscp.size(); ++i) {
+    if (t.trimmed_dscp[i] != 0) json.field(std::to_string(i), t.trimmed_dscp[i]);
+  }
+  json.end_object().field("remarked", t.remarked_packets(s.trimmed_dscps)).end_object();
   json.end_object();
 
   json.key("other_traffic").begin_object();
@@ -139,6 +145,7 @@ JsonColumns<Flow> flow_keys() {
        "lost_before_capture",
        "lost_after_capture",
        "lost_by_capture",
+       "lost_trimmed",
        "out_of_order",
        "duplicate_captures",
        "duplicate_network",
@@ -173,6 +180,7 @@ void write_flow(JsonWriter& json, const Snapshot& snapshot, const Flow& f) {
   for (const auto& entry : f.opcodes.sorted()) json.field(dissect::opcode_name(entry.key), entry.count);
   json.end_object();
   json.field("icrc_mismatches", f.icrc_mismatches).field("damaged", f.sequence().damaged);
+  json.field("trimmed", f.sequence().trimmed);
   write_sequence(json, f.sequence());
   columns.write_rest(json, f);
   json.end_object();
@@ -201,7 +209,7 @@ void write_sequence(JsonWriter& json, const SequenceCounts& counts) {
   json.field("duplicate_captures", counts.duplicate_captures);
   json.field("duplicate_network", counts.duplicate_network);
   json.key("lost").begin_object();
-  for (const Lost lost : {Lost::before_capture, Lost::after_capture, Lost::by_capture})
+  for (const Lost lost : {Lost::before_capture, Lost::after_capture, Lost::by_capture, Lost::trimmed})
     json.field(lost_name(lost), counts.lost[static_cast<std::size_t>(lost)]);
   json.end_object();
   json.key("wasted").begin_object().field("packets", counts.wasted_packets);

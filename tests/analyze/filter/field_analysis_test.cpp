@@ -158,7 +158,8 @@ TEST_F(AnalysisFields, a_word_that_a_field_never_says_is_an_error) {
   ASSERT_FALSE(typo);
   EXPECT_EQ(typo.error().column, 23U);
   EXPECT_EQ(typo.error().message,
-            "roce.analysis.lost has no value after; expected before_capture, after_capture, by_capture");
+            "roce.analysis.lost has no value after; expected before_capture, after_capture, by_capture, "
+            "trimmed");
   EXPECT_FALSE(Filter::compile("roce.direction in {a_to_b, c_to_d}"));
   EXPECT_FALSE(Filter::compile("roce.icrc.status != \"bad\""));
   EXPECT_TRUE(Filter::compile("roce.analysis.lost contains after"));

@@ -54,6 +54,36 @@ TEST(LossBeforeCaptureFinding, SeverityFollowsTheRate) {
   EXPECT_EQ(maker.run("loss_before_capture")[2].severity, Severity::notice);
 }
 
+TEST(TrimmedFinding, Trigger) {
+  SnapshotMaker maker;
+  Connection& c = maker.connect(1, 2);
+  happen(c.sent[0], Event::lost_trimmed, 37);
+  happen(c.sent[0], Event::retransmitted_nak, 37);
+  maker.snapshot.totals.trimmed_dscp[11] = 37;
+  const std::vector<Finding> found = maker.run("trimmed");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].severity, Severity::warning);
+  EXPECT_EQ(found[0].count, 37U);
+  EXPECT_TRUE(says(found[0], "37 of 10000 packets (0.4 %) sent by 10.0.0.1 were trimmed by a switch"))
+      << found[0].explanation;
+  EXPECT_TRUE(says(found[0], "have DSCP 11. With --trimmed-dscp 11 short ones")) << found[0].explanation;
+  EXPECT_TRUE(says(found[0], "show interfaces counters trim")) << found[0].advice;
+  EXPECT_TRUE(says(found[0], "-Y 'roce.connection == 0 && roce.analysis.lost == trimmed'"))
+      << found[0].advice;
+  EXPECT_TRUE(maker.run("loss_before_capture").empty());
+  maker.snapshot.trimmed_dscps = std::uint64_t{1} << 11U;
+  maker.snapshot.totals.dscp[11] = 40;
+  EXPECT_TRUE(says(maker.run("trimmed")[0], "3 packets with a DSCP of --trimmed-dscp are whole."));
+}
+
+TEST(TrimmedFinding, NearMiss) {
+  SnapshotMaker maker;
+  Connection& c = maker.connect(1, 2);
+  happen(c.sent[0], Event::lost_before_capture, 37);
+  maker.snapshot.flows[0].sequence_to_change().trimmed = 20;  // which arrived all the same
+  EXPECT_TRUE(maker.run("trimmed").empty());
+}
+
 TEST(LossAfterCaptureFinding, Trigger) {
   SnapshotMaker maker;
   happen(maker.connect(1, 2).sent[1], Event::lost_after_capture, 5);  // READ responses
