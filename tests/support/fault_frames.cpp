@@ -104,6 +104,42 @@ void FaultFrames::flip_bit(std::uint32_t which) {
   bytes_[byte] = static_cast<std::uint8_t>(bytes_[byte] ^ 1U << bit % 8);
 }
 
+// As a switch leaves a packet for which its queue had no room: another DSCP, and what fits.
+void FaultFrames::trim(const Packet& packet) {
+  const TrimOptions& how = options_.trim;
+  constexpr std::size_t ethernet = 14, tag = 4, ipv4 = 20;
+  std::uint8_t* const ip = bytes_.data() + ethernet + tag * frame_.vlans.size();
+  const auto before_ip = static_cast<std::size_t>(ip - bytes_.data());
+  if (packet.trimmed) {
+    bytes_.resize(std::min<std::size_t>(bytes_.size(), how.size));
+  }
+  const bool renewed = !packet.trimmed || how.variant == TrimVariant::a;
+  const auto put = [](std::uint8_t* at, std::size_t value) {
+    at[0] = static_cast<std::uint8_t>(value >> 8U);
+    at[1] = static_cast<std::uint8_t>(value);
+  };
+  if (options_.ipv6) {
+    ip[0] = static_cast<std::uint8_t>((ip[0] & 0xf0U) | how.dscp >> 2U);
+    ip[1] = static_cast<std::uint8_t>((ip[1] & 0x3fU) | (how.dscp & 3U) << 6U);
+    if (packet.trimmed && renewed) {
+      put(ip + 4, bytes_.size() - before_ip - 40);
+    }
+    return;
+  }
+  ip[1] = static_cast<std::uint8_t>((ip[1] & 3U) | how.dscp << 2U);
+  if (!renewed) {
+    return;
+  }
+  put(ip + 2, packet.trimmed ? bytes_.size() - before_ip : std::size_t{ip[2]} << 8U | ip[3]);
+  put(ip + 10, 0);
+  std::uint32_t sum = 0;
+  for (std::size_t i = 0; i < ipv4; i += 2) {
+    sum += static_cast<std::uint32_t>(ip[i] << 8U | ip[i + 1]);
+  }
+  sum = (sum & 0xffffU) + (sum >> 16U);
+  put(ip + 10, ~((sum & 0xffffU) + (sum >> 16U)) & 0xffffU);
+}
+
 FaultFrame FaultFrames::make(const Packet& packet, const Endpoints& endpoints, bool copy) {
   address(sender_of(packet), endpoints, packet.ip_id, copy);
   frame_.bth.opcode = packet.opcode;
@@ -115,6 +151,9 @@ FaultFrame FaultFrames::make(const Packet& packet, const Endpoints& endpoints, b
   build(frame_, bytes_);
   if (packet.damage != 0) {
     flip_bit(packet.damage);
+  }
+  if (packet.trimmed || packet.remarked) {
+    trim(packet);
   }
   const bool a_to_b = sender_of(packet) == End::a;
   const bool second = options_.split_interfaces ? !a_to_b : copy && options_.mirror == Mirror::interface;

@@ -45,6 +45,7 @@ class FaultFrames {
  private:
   void address(End sender, const Endpoints& endpoints, std::uint16_t ip_id, bool copy);
   void extend(const Packet& packet);
+  void trim(const Packet& packet);
   void flip_bit(std::uint32_t which);
 
   const FaultOptions options_;

@@ -156,6 +156,16 @@ void add_rates(CLI::App& app, FaultRates& r) {
   }
 }
 
+void add_trimming(CLI::App& app, TrimOptions& t) {
+  app.add_option("--trim-percent", t.percent, "of the packets with data: trimmed before the capture")
+      ->check(CLI::Range(0.0, 100.0));
+  app.add_option("--trim-size", t.size, "of trimmed frames")->check(CLI::Range(64U, 4096U));
+  app.add_option("--trim-dscp", t.dscp, "of trimmed frames")->check(CLI::Range(0U, 63U));
+  add_choice(app, "--trim-variant", t.variant,
+             {{"a", TrimVariant::a}, {"b", TrimVariant::b}, {"remarked", TrimVariant::remarked}},
+             "a: IP length renewed; b: not; remarked: left whole");
+}
+
 void add_marks(CLI::App& app, MarkOptions& m) {
   app.add_option("--mismarked", m.mismarked,
                  "part of the flows with wrong marks (with --faults marks and the like)");
@@ -392,6 +402,7 @@ int main(int argc, char** argv) {
   add_scope(app, options);
   add_rates(app, options.rates);
   add_marks(app, options.marks);
+  add_trimming(app, options.trim);
   CLI11_PARSE(app, argc, argv);
 
   std::string_view reason = contradiction(options);

@@ -195,6 +195,9 @@ std::string_view contradiction(const FaultOptions& options) {
   if (options.rates.corrupt_before > 0 && options.marks.on) {
     return "marks are told of whole packets";
   }
+  if (options.trim.percent > 0 && (options.marks.on || options.rates.capture_duplicate > 0)) {
+    return "trimming is told of captures that have each packet once, with the marks that it gives";
+  }
   if (options.marks.on && options.connection_manager) {
     return "marks are not told of CM messages";
   }

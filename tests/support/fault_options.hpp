@@ -73,6 +73,19 @@ struct MarkOptions {
   double link_gigabits = 100;  // of their links
 };
 
+// What a switch before the capture makes of a packet for which its queue has no room (packet trimming).
+enum class TrimVariant : std::uint8_t {
+  a,         // cut, IP length and header checksum renewed
+  b,         // cut, IP length as before, header checksum not renewed
+  remarked,  // left whole, but marked: as packets are that are short already
+};
+struct TrimOptions {
+  double percent = 0;  // of the packets with data that are longer than `size`; remarked: of all with data
+  std::uint32_t size = 128;
+  TrimVariant variant = TrimVariant::a;
+  std::uint8_t dscp = 11;
+};
+
 // Probabilities 0..1. Before and after the capture, in the direction in which the packet travels.
 struct FaultRates {
   double loss_before = 0;  // of a packet
@@ -167,6 +180,7 @@ struct FaultOptions {
   std::uint64_t seed = 1;
   FaultRates rates{};
   MarkOptions marks{};
+  TrimOptions trim{};
 };
 
 // Sets what the named preset is about and leaves the rest. False if there is no such preset.

@@ -335,6 +335,21 @@ Time Simulator::held_until(const Packet& packet, Time arrival) {
   return arrival;
 }
 
+// Whether a switch before the capture has no room for it, and trims it or, if that makes it no shorter, marks
+// it as if.
+bool Simulator::trims(Packet& packet) {
+  const TrimOptions& how = options.trim;
+  constexpr std::uint32_t least_headers = 54;
+  const bool longer = packet.payload != 0 && packet.payload + least_headers > how.size;
+  const bool chosen = how.variant == TrimVariant::remarked ? packet.payload != 0 : longer;
+  if (how.percent <= 0 || !chosen || !is_victim(packet) || !random.chance(how.percent / 100)) {
+    return false;
+  }
+  packet.trimmed = how.variant != TrimVariant::remarked;
+  packet.remarked = !packet.trimmed;
+  return true;
+}
+
 // From the sender to the capture or from there to the receiver.
 void Simulator::half_link(const Packet& packet, bool behind_capture) {
   const FaultRates& rates = options.rates;
@@ -364,6 +379,15 @@ void Simulator::half_link(const Packet& packet, bool behind_capture) {
   }
   if (!behind_capture) {
     arrival = held_until(packet, arrival);
+  }
+  if (!behind_capture && trims(first)) {
+    // In a short queue of their own they overtake what was sent before them, but not each other.
+    Time& until = spaces_[packet.space].trimmed_until[is_response(packet.kind) ? 1 : 0];
+    constexpr Time packets_overtaken = 16;
+    const Time ahead = random.below(std::min(latency / 2, packets_overtaken * options.packet_gap) + 1);
+    until = std::max(until + 1, now + latency - ahead);
+    schedule(until, Happening::at_capture, keep(first));
+    return;
   }
   const Happening happening = behind_capture ? Happening::at_receiver : Happening::at_capture;
   const auto pass = [&](Time time) {
@@ -422,8 +446,9 @@ void Simulator::at_capture(std::uint32_t number) {
   } else {
     capture(packet);
   }
-  if (packet.damage != 0) {
-    ++totals_.damaged;
+  totals_.remarked += packet.remarked ? 1 : 0;
+  if (packet.damage != 0 || packet.trimmed) {
+    ++(packet.trimmed ? totals_.trimmed : totals_.damaged);
     lose(packet, false);
     return;
   }

@@ -49,7 +49,9 @@ struct SimulatorTotals {  // packets
   std::uint64_t frames = 0;  // at_capture - out_of_scope - capture_dropped + capture_copies + cm_messages
   std::uint64_t doubled_after = 0, lost_after = 0;
   std::uint64_t delivered = 0;
-  std::uint64_t damaged = 0;  // of those lost before the capture: they pass it, and are not delivered
+  std::uint64_t trimmed = 0;   // the same of these: what is left of them passes it
+  std::uint64_t remarked = 0;  // whole, but with the DSCP of those
+  std::uint64_t damaged = 0;   // of those lost before the capture: they pass it, and are not delivered
 };
 
 class SimulatorSink : public TruthSink {
@@ -85,6 +87,7 @@ class Simulator final : private World {
     Responder responder;
     SpaceTruth truth;
     std::array<std::uint64_t, 2> sequence{};  // of requests, of answers
+    std::array<Time, 2> trimmed_until{};      // the same: the last trimmed one passes the capture then
     Time path_delay[2][2]{};                  // of the path taken now: of these; before, behind the capture
   };
   struct Twins {
@@ -102,6 +105,7 @@ class Simulator final : private World {
   void copy_captured(std::uint32_t number);
   void at_receiver(std::uint32_t number);
   void half_link(const Packet& packet, bool behind_capture);
+  bool trims(Packet& packet);
   bool is_victim(const Packet& packet) const;
   bool is_lost(const Packet& packet, bool behind_capture);
   void lose(const Packet& packet, bool behind_capture);

@@ -36,18 +36,27 @@ void SpaceTruth::settle(const Pending& pending, TruthSink& sink) const {
       break;
     case LostWhere::by_capture:
       loss.decidable = pending.visible && !pending.repeated && pending.needed && !sampled_;
+      break;
+    case LostWhere::trimmed:
+      break;  // said at once
   }
   sink.lost(loss);
 }
 
 void SpaceTruth::lost(const Packet& packet, LostWhere where, TruthSink& sink) {
-  const LossTruth loss{.space = space_,
-                       .kind = packet.kind,
-                       .psn = packet.psn,
-                       .where = where,
-                       .frame = packet.frame,
-                       .repeat = packet.repeat.repeated,
-                       .damaged = packet.damage != 0};
+  LossTruth loss{.space = space_,
+                 .kind = packet.kind,
+                 .psn = packet.psn,
+                 .where = where,
+                 .frame = packet.frame,
+                 .repeat = packet.repeat.repeated,
+                 .damaged = packet.damage != 0};
+  if (packet.trimmed && packet.frame != 0) {
+    loss.where = LostWhere::trimmed;
+    loss.decidable = true;
+    sink.lost(loss);
+    return;
+  }
   const bool hopeless = !fills_psn(packet.kind) || packet.twin != 0 || packet.repeat.alone ||
                         (where == LostWhere::after_capture && packet.frame == 0);
   if (hopeless) {
@@ -231,7 +240,7 @@ void SpaceTruth::captured(Packet& packet, std::uint64_t twin_frame, TruthSink& s
     truth.original = kept != nullptr ? kept->first : 0;
     truth.previous = kept != nullptr ? kept->last : 0;
   } else {
-    truth.out_of_order = packet.sequence < stream.last_sequence;
+    truth.out_of_order = !packet.trimmed && packet.sequence < stream.last_sequence;
     truth.late_original = kept != nullptr;
     // Executed before and not sent then: the count of messages shows the one and not the other.
     packet.repeat.contract_silent |= packet.repeat.executed && shows_executed(packet);
@@ -245,7 +254,9 @@ void SpaceTruth::captured(Packet& packet, std::uint64_t twin_frame, TruthSink& s
       truth.out_of_order || truth.late_original) {
     sink.frame(truth);
   }
-  stream.last_sequence = std::max(stream.last_sequence, packet.sequence);
+  if (!packet.trimmed) {
+    stream.last_sequence = std::max(stream.last_sequence, packet.sequence);
+  }
   extend(stream.any, stream.end,
          response && is_nak(packet.kind) ? packet.psn : psn_add(packet.psn, packet.psn_count));
   if (packet.kind == Kind::sequence_nak || packet.kind == Kind::rnr_nak) {

@@ -35,8 +35,9 @@
 //   had already: had it been lost, nobody would have missed it. Not where the capture is a sample, which has
 //   less than half of the packets: there repeats and NAKs are as likely to be missed.
 // A packet that is damaged is lost there; before the capture, `frame` has it with its wrong ICRC, and shows
-// nothing else. Lost acknowledgements and NAKs are not decidable; nor is what the capture dropped and the
-// link lost too.
+// nothing else. One that is trimmed is lost as well, which its frame shows without more: always decidable. It
+// overtakes what waits in the queue that was full, and is not what that is late behind. Lost acknowledgements
+// and NAKs are not decidable; nor is what the capture dropped and the link lost too.
 #pragma once
 
 #include <array>
@@ -47,7 +48,7 @@
 
 namespace roce::support {
 
-enum class LostWhere : std::uint8_t { before_capture, after_capture, by_capture };
+enum class LostWhere : std::uint8_t { before_capture, after_capture, by_capture, trimmed };
 
 struct FrameTruth {
   std::uint64_t frame = 0;
@@ -71,7 +72,7 @@ struct LossTruth {
   Kind kind = Kind::ack;
   std::uint32_t psn = 0;
   LostWhere where = LostWhere::before_capture;
-  std::uint64_t frame = 0;  // lost after the capture, or damaged before it; 0: not captured
+  std::uint64_t frame = 0;  // lost after the capture, or damaged or trimmed before it; 0: not captured
   bool repeat = false;      // it was a retransmission itself
   bool damaged = false;     // its receiver got it and discarded it
   bool decidable = false;

@@ -14,7 +14,7 @@ constexpr const char* kind_names[] = {
     "write",           "send", "read_request", "atomic_request", "read_response",
     "atomic_response", "ack",  "sequence_nak", "rnr_nak",        "access_nak"};
 constexpr const char* cause_names[] = {"none", "nak", "timeout", "rnr", "read_retry"};
-constexpr const char* where_names[] = {"before_capture", "after_capture", "by_capture"};
+constexpr const char* where_names[] = {"before_capture", "after_capture", "by_capture", "trimmed"};
 constexpr const char* state_names[] = {"working", "retries_exceeded", "rnr_exceeded", "access_error"};
 
 template <std::size_t Count, class Value>
@@ -195,7 +195,9 @@ void TruthFile::totals(const SimulatorTotals& totals) {
       .number("doubled_after", totals.doubled_after)
       .number("lost_after", totals.lost_after)
       .number("delivered", totals.delivered)
-      .number("damaged", totals.damaged);
+      .number("damaged", totals.damaged)
+      .number_if("trimmed", totals.trimmed)
+      .number_if("remarked", totals.remarked);
   std::string text = object.close();
   text.pop_back();
   line("{\"totals\":" + text + "}\n");

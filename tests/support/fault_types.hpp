@@ -99,6 +99,8 @@ struct Packet {
   Repeat repeat{};
   std::uint32_t run = 0;          // of its stream; a new one begins where the sender went back
   std::uint32_t damage = 0;       // which of its bits flipped; 0: none
+  bool trimmed = false;           // a switch before the capture cut it
+  bool remarked = false;          // ... or left it whole, but marked it as if
   std::uint32_t twin = 0;         // of a transmission that the network doubled, both copies the same; 0: none
   bool sure_to_be_taken = false;  // response: its requester lacked nothing before it
   std::uint64_t sequence = 0;     // of transmissions in its stream, 1 ...

@@ -255,16 +255,41 @@ def heavy_loss(dice, options):
     loss(dice, options, 0.2, 0.4)
 
 
+def trimming(dice, options, variant):
+    options.update({"trim-percent": dice.rate(0.1, 8), "trim-size": dice.pick(128, 128, 192, 256), "trim-variant": variant,
+                    "trim-dscp": dice.pick(10, 11, 20, 48), "cm": False})
+    # Headers of trimmed packets are whole as well.
+    options["snap"] = dice.pick(0, 0, 128)
+    if variant != "remarked" and dice.chance(0.3):
+        loss(dice, options)
+
+
+def trimmed(dice, options):
+    trimming(dice, options, "a")
+
+
+def trimmed_ip_length_kept(dice, options):
+    trimming(dice, options, "b")
+
+
+def trimmed_remarked(dice, options):
+    """What is left whole arrives, but overtakes."""
+    trimming(dice, options, "remarked")
+
+
 # Name -> what it sets. Scenario K is of kind K modulo their count.
 KINDS = {kind.__name__: kind for kind in (
     clean, random_loss, tail_drop, lost_answers, lost_read_responses, whole_message, receiver_not_ready, soft_roce,
     slow_responder, slow_drops_queue, late_read_responses, late_requests, spraying, spraying_reads, spraying_loss,
     oldest_by_timer, nak_every, selective_repeat, flowlets, long_way, capture_misses, capture_misses_loss, sampled,
     jittered_stamps, two_clocks, mirrored, doubled, queue_pairs_reused, falls_silent, everything)}
-# Kinds that came later have scenarios LATER + K, so that all others stay what they were.
-LATER = 100_000
+# Kinds that came later have scenarios from other numbers on, so that all others stay what they were.
 LATER_KINDS = {kind.__name__: kind for kind in (heavy_loss,)}
-ALL_KINDS = {**KINDS, **LATER_KINDS}
+FABRIC_KINDS = {kind.__name__: kind for kind in (trimmed, trimmed_ip_length_kept, trimmed_remarked)}
+GROUPS = ((0, KINDS), (100_000, LATER_KINDS), (1_000_002, FABRIC_KINDS))
+ALL_KINDS = {**KINDS, **LATER_KINDS, **FABRIC_KINDS}
+# Without a renewed IP length nothing but the DSCP tells of each packet for itself.
+TOLD = {"trimmed_ip_length_kept": "trim-dscp", "trimmed_remarked": "trim-dscp"}
 
 
 def arguments_of(options):
@@ -283,8 +308,8 @@ def guard(options):
 
 
 def kind_of(number):
-    of = KINDS if number < LATER else LATER_KINDS
-    return list(of)[number % LATER % len(of)]
+    first, of = max((group for group in GROUPS if group[0] <= number), key=lambda group: group[0])
+    return list(of)[(number - first) % len(of)]
 
 
 def draw(seed, number):
@@ -296,5 +321,6 @@ def draw(seed, number):
     guard(options)
     ids = not options["ipv6"] and options["ip-id"] in ("counter", "flow")
     scenario = Scenario(f"{number:04}_{kind}", tuple(arguments_of(options)), ids=ids, first_answers=True,
-                        longest_read=options["max-message-packets"] - 1)
+                        longest_read=options["max-message-packets"] - 1,
+                        told=("--trimmed-dscp", str(options[TOLD[kind]])) if kind in TOLD else ())
     return kind, dice.seed(), scenario

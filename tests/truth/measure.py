@@ -10,7 +10,7 @@ FIELDS = ["frame.number", "roce.analysis.retransmission", "roce.analysis.retrans
           "roce.analysis.out_of_order"]
 FILTER = " or ".join("roce.analysis." + flag for flag in FLAGS)
 MARKS = {"marking", "cnp_marking", "congestion", "pause"}
-WHERE = ["before_capture", "after_capture", "by_capture"]
+WHERE = ["before_capture", "after_capture", "by_capture", "trimmed"]
 
 # Asked of the analysis (issue: truth by construction).
 PRECISION = RECALL = 0.999

@@ -48,8 +48,9 @@ class Run:
         """(truth, result)"""
         truth = measure.Truth(self.truth)
         fields = [argument for field in measure.FIELDS for argument in ("-e", field)]
-        failure = self.says(["packets", self.capture, "-Y", measure.FILTER, "-T", "fields", *fields], self.fields)
-        report, failure = (None, failure) if failure else self.ask()
+        failure = self.says(["packets", self.capture, "-Y", measure.FILTER, "-T", "fields", *fields,
+                             *self.scenario.told], self.fields)
+        report, failure = (None, failure) if failure else self.ask(*self.scenario.told)
         if failure:
             result = measure.Result()
             result.failures.append(failure)

@@ -4,7 +4,7 @@
 import dataclasses
 
 # Findings that claim loss or retransmission. None of them may come out of an innocent capture.
-LOSS_FINDINGS = {"loss_before_capture", "loss_after_capture", "loss_by_capture", "capture_drops", "go_back_n_storm",
+LOSS_FINDINGS = {"loss_before_capture", "trimmed", "loss_after_capture", "loss_by_capture", "capture_drops", "go_back_n_storm",
                  "read_storm", "livelock", "timeouts", "retries_exhausted", "spurious_retransmission",
                  "slow_recovery", "sick_host", "sick_link", "rnr", "rnr_exhausted", "uc_message_loss"}
 DROP_FINDINGS = {"loss_by_capture", "capture_drops"}
@@ -23,6 +23,7 @@ class Scenario:
     first_answers: bool = False   # the first answer to a repeated READ, called a retransmission, is a false one
     longest_read: int = 5         # PSNs behind the first one of a READ
     strict: bool = True           # False: printed, never failed
+    told: tuple = ()              # options of the program: what somebody knows of the network
     today: dict = dataclasses.field(default_factory=dict)  # what is reached where the aim is not
 
     def command(self, packets):
