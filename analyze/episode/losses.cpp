@@ -91,6 +91,8 @@ void Losses::of_gaps() {
         continue;
       }
       const std::int32_t again = next < 0 ? -1 : stream_.sent[static_cast<std::size_t>(next)].note;
+      if (again >= 0 && scene_.said.rulings[static_cast<std::size_t>(again)].what != Ruling::What::repeat)
+        continue;  // it was only late
       if (next >= 0 && may_be_late(static_cast<std::size_t>(next))) continue;
       if (again >= 0 && !comes_before(confirmed, again)) {
         miss({Lost::before_capture, true, psn, -1, again, again});

@@ -24,6 +24,22 @@ float home_bits(int keeps) noexcept {
   return keeps > 0 ? 1.0F : keeps < -1 ? 12.0F : 5.0F;
 }
 
+/// How long after its PSN, or one behind it, was first sent each comes.
+class Latest {
+ public:
+  /// What lies before `acked` was confirmed by then.
+  Latest(std::int64_t acked, std::int64_t time_ns) : tops_{{acked - 1, time_ns}} {}
+  std::int64_t behind(const Sent& sent) {
+    if (sent.end > tops_.back().first) tops_.emplace_back(sent.end - 1, sent.time_ns);
+    const auto beyond = std::lower_bound(tops_.begin(), tops_.end(), sent.psn,
+                                         [](const auto& top, std::int64_t psn) { return top.first < psn; });
+    return beyond == tops_.end() ? 0 : sent.time_ns - beyond->second;
+  }
+
+ private:
+  List<std::pair<std::int64_t, std::int64_t>> tops_;  ///< last PSNs that rise, with when they came first
+};
+
 class Requests {
  public:
   explicit Requests(Scene& scene) : scene_(scene) {}
@@ -32,6 +48,7 @@ class Requests {
  private:
   [[nodiscard]] std::int64_t end_of_read(std::size_t read) const;
   [[nodiscard]] bool confirmed_long_before(const Sent& sent) const;
+  [[nodiscard]] bool in_silence(const Sent& sent) const;
   void rule_requests(const Stream& stream, const Triggers& triggers);
   [[nodiscard]] bool kept_behind(const Sent& sent) const;
   void learn_keeping(const Stream& stream);
@@ -167,6 +184,12 @@ bool Requests::confirmed_long_before(const Sent& sent) const {
   return timed(confirms, note) && note.time_ns - confirms.time_ns >= shortest_timer_ns;
 }
 
+/// Nothing at all was captured before it for as long as a timer takes.
+bool Requests::in_silence(const Sent& sent) const {
+  if (sent.note == 0 || !timed(scene_.note_at(sent.note - 1), scene_.note_at(sent.note))) return false;
+  return sent.time_ns - scene_.note_at(sent.note - 1).time_ns >= shortest_timer_ns;
+}
+
 void Requests::rule_requests(const Stream& stream, const Triggers& triggers) {
   List<Rule> passes;
   List<std::int32_t> began;  // notes
@@ -179,6 +202,13 @@ void Requests::rule_requests(const Stream& stream, const Triggers& triggers) {
     claimed.insert(begins.back().note);
   }
   auto next_begin = begins.cbegin();
+  // Stamps are wrong, or packets late, by as much as an answer takes: the order of capture tells no pass from
+  // another. Only what came twice, or later than that, or when nothing had come for as long as a timer, was
+  // surely sent twice, and what a pass goes on with that began so.
+  const bool disordered = stream.ids != Ids::order && scene_.facts.disorder_ns > triggers.usual_answer_ns();
+  const std::int64_t latest_ns = 2 * scene_.facts.disorder_ns;
+  Latest latest(scene_.facts.acked, scene_.notes.front().time_ns);
+  bool in_sure_pass = false;
   for (std::size_t i = 0; i < stream.sent.size(); ++i) {
     const Sent& sent = stream.sent[i];
     const Placed& told = stream.story[i];
@@ -193,8 +223,11 @@ void Requests::rule_requests(const Stream& stream, const Triggers& triggers) {
       ruling.rule = Rule::in_turn;
       continue;
     }
+    const bool sure =
+        !disordered || latest.behind(sent) > latest_ns || ruling.original != 0 || in_silence(sent);
+    if (told.move != Move::late) in_sure_pass = sure || (in_sure_pass && told.move == Move::next);
     const bool again =
-        scene_.facts.repeats &&
+        scene_.facts.repeats && (sure || (in_sure_pass && told.move == Move::next)) &&
         (told.move == Move::late ? !told.of_first : sent.psn < told.top || confirmed_long_before(sent));
     Trigger trigger;
     if (told.move == Move::back) {

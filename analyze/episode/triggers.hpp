@@ -38,6 +38,9 @@ class Triggers {
   [[nodiscard]] Trigger named_by(std::size_t i, std::int64_t from, std::int32_t began,
                                  const Used& used) const;
 
+  /// From a request to its answer: the median; 0: not known.
+  [[nodiscard]] std::int64_t usual_answer_ns() const noexcept { return usual_answer_ns_; }
+
   /// By how many times longer, as a logarithm.
   [[nodiscard]] static float octaves(std::int64_t of_ns, std::int64_t than_ns) noexcept;
 

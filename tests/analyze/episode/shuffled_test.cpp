@@ -184,6 +184,38 @@ TEST(Shuffled, AnAcknowledgementThatComesTwiceIsOfADuplicate) {
   expect_said(episode("\n", "90 ack 12    | \n"));
 }
 
+/// Packets come late by more than an answer takes: what was captured once was perhaps sent once.
+TEST(Shuffled, WhereAllComesLateOnlyWhatComesTwiceWasSentTwice) {
+  const auto episode = [](const std::string& at, const char* shows) {
+    return "0 write 10  | \n"
+           "1 write 11  | \n"
+           "5 ack 11    | \n"
+           "10 write 13 | \n"
+           "14 nak 12   | \n" +
+           at + " write 12 | " + shows + "900 ack 13  | \n";
+  };
+  Facts facts;
+  expect_said(episode("25", "nak before=1\n"), facts);
+  facts.disorder_ns = 50'000;
+  expect_said(episode("25", "late\n"), facts);
+  expect_said(episode("250", "nak before=1\n"), facts);
+}
+
+/// No request but for the rest of a READ has a PSN inside it.
+TEST(Shuffled, TheRestOfAReadIsAskedForAgainHoweverLateAllComes) {
+  Facts facts;
+  facts.disorder_ns = 50'000;
+  expect_said(
+      "0 read 10 +4    | \n"
+      "10 begin 10     | \n"
+      "11 inner 11     | \n"
+      "13 end 13 =1    | \n"
+      "600 read 12 +2  | read_retry\n"
+      "610 begin 12 =1 | read_retry before=1\n"
+      "611 end 13 =1   | read_retry\n",
+      facts);
+}
+
 /// The repeat was answered late, as one that was no duplicate: it was lost, unless others were late.
 TEST(Shuffled, WhereOthersAreLateAnUnansweredOneIsUndecided) {
   const auto episode = [](const char* nak) {
