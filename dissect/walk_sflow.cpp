@@ -111,7 +111,8 @@ bool walk_sampled(Walk& walk, const Item& record) noexcept {
   const std::uint64_t declared = std::max<std::uint64_t>(offset + std::min<std::uint64_t>(wire, 0xffff), end);
   Dissection inner;
   inner.reset();
-  Walk within{walk.base, offset, end, static_cast<std::uint32_t>(declared), inner, walk.options, true};
+  const auto whole = static_cast<std::uint32_t>(declared);
+  Walk within{walk.base, offset, end, whole, whole, inner, walk.options, true};
   take_steps(within, step_of_protocol(sampled.protocol));
   for (const Layer& layer : inner.all()) {
     if (!add(walk, layer.id, layer.offset, layer.length)) return false;

@@ -321,7 +321,7 @@ void leave_open(const Trouble& t, const Said& w, Diagnosis& d) {
       d.would_decide = fmt::format(
           "trim counters of the switches from {} to here (SAI_PORT_STAT_TRIM_PACKETS; nv show interface PORT "
           "counters packet-trim)",
-          w.from);
+          w.from.name);
       break;
     case RootCause::corruption:
       d.would_decide =
