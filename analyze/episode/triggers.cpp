@@ -75,6 +75,10 @@ bool Triggers::begins_message_of(std::int64_t psn, std::int64_t first) const {
   return start != message_starts_.begin() && *std::prev(start) == first;
 }
 
+bool Triggers::in_one_message(std::int64_t psn, std::int64_t later) const {
+  return message_starts_.upper_bound(psn) == message_starts_.upper_bound(later);
+}
+
 /// Who goes back to just where a NAK asked, and nothing else had confirmed so much, has heard it. A pass that
 /// was under way when it came goes on for a while.
 bool Triggers::heard(const Moment& now, const Asked& asked) const {
@@ -159,8 +163,9 @@ void Triggers::offer_nak(const Moment& now, const Asked& asked, Trigger& best) c
   const std::int32_t told = scene_.answers.confirmed_at(sent.psn - 1);
   const bool outrun = told > asked.note && told < now.at && scene_.answers.acked_before(told + 1) == sent.psn;
   const bool long_since = now.acked > sent.psn;  // and still more
-  // Of a READ that is being answered: with what had not come by then.
-  const bool rest = now.read && scene_.answers.response_before(sent.psn - 1, now.at) > asked.note;
+  // Of the READ that it asks for, which is being answered: with what had not come by then.
+  const bool rest = now.read && in_one_message(asked.psn, sent.psn - 1) &&
+                    scene_.answers.response_before(sent.psn - 1, now.at) > asked.note;
   if (rest && !again) offer(Rule::sequence_nak, 2 + unusual);
   if (outrun && !(long_since && now.own_answer))
     offer(Rule::sequence_nak, (long_since ? 5.0F : 2.0F) + (again ? 5.0F + unusual : 0.0F) + unusual);

@@ -67,6 +67,7 @@ class Triggers {
   void follow_responses();
   void measure_answers();
   [[nodiscard]] bool begins_message_of(std::int64_t psn, std::int64_t first) const;
+  [[nodiscard]] bool in_one_message(std::int64_t psn, std::int64_t later) const;
   [[nodiscard]] bool heard(const Moment& now, const Asked& asked) const;
   [[nodiscard]] bool outlasted(const Moment& now, const Asked& asked) const;
   [[nodiscard]] std::int64_t since(std::int32_t note, std::int32_t at) const noexcept;
