@@ -145,7 +145,6 @@ constexpr FindingRole table_of_roles[] = {
     {"pause_mutual", pause, degraded, {pause}},
     {"pause_unused_priority", settings, odd, {}},
     {"roce_not_lossless", settings, odd, {}},
-    {"pfc_watchdog", pause, degraded, {pause}},
     {"traffic_while_paused", pause, odd, {pause}},
     {"global_pause_beside_pfc", settings, odd, {}},
     {"pause_malformed", pause, odd, {}},

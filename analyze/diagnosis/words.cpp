@@ -355,12 +355,15 @@ void leave_open(const Trouble& t, const Said& w, Diagnosis& d) {
     case RootCause::no_answer:
       open(fmt::format("the way to {} is broken", w.to.name));
       open("the way back from there is broken");
-      open(fmt::format("{} or its queue pair is gone", w.to.name));
+      open(w.to.many ? fmt::format("{} or their queue pairs are gone", w.to.name)
+                     : fmt::format("{} or its queue pair is gone", w.to.name));
       d.would_decide = fmt::format(
           "a capture at {}, or whether the queue pair is there (rdma resource show qp)", w.to.name);
       break;
     case RootCause::pause:
-      open(fmt::format("{} is slow to take what it gets, or its own switch port pauses it", w.to.name));
+      open(fmt::format("{} slow to take what {}, or {}", w.to.name + std::string(w.to.does(" is", " are")),
+                       w.to.does("it gets", "they get"),
+                       w.to.does("its own switch port pauses it", "their own switch ports pause them")));
       d.would_decide = fmt::format(
           "the pause counters of {} (ethtool -S DEV | grep -i pause; mlnx_qos -i DEV) and its "
           "rx_out_of_buffer",

@@ -61,6 +61,7 @@ void Triggers::look_through() {
   std::int64_t armed_ns = capture::no_time;
   std::int64_t top = std::numeric_limits<std::int64_t>::min();
   std::int64_t next = top;
+  std::uint32_t fresh = 0, gaps = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const Note& note = scene_.notes[i];
     const auto index = static_cast<std::int32_t>(i);
@@ -78,7 +79,12 @@ void Triggers::look_through() {
     }
     const bool idle = scene_.answers.acked_before(index) >= top;
     if (idle || note.psn < next) armed_ns = note.time_ns;
-    if (note.psn < top) ++repeats;
+    if (note.psn < top) {
+      ++repeats;
+    } else {
+      ++fresh;
+      if (note.psn > top && last >= 0) ++gaps;
+    }
     const auto read = read_ends.upper_bound(note.psn);
     inside_read_.back() = read != read_ends.begin() && std::prev(read)->second > note.psn;
     if (note.count > 1) read_ends[note.psn] = note.psn + note.count;
@@ -89,6 +95,7 @@ void Triggers::look_through() {
   }
   for (std::size_t i = 1; i < stream_.sent.size(); ++i)
     if (stream_.sent[i].psn < stream_.sent[i - 1].end) steps_back_.push_back(i);
+  much_missing_ = gaps > fresh / 16;
 }
 
 /// The first step back to what a NAK asked for, or to what comes behind it if that is missing: where the pass

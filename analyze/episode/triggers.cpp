@@ -176,10 +176,12 @@ void Triggers::offer_nak(const Moment& now, const Asked& asked, Trigger& best) c
   // Or its head is missing.
   if (now.acked >= sent.psn) return;
   const std::int64_t from = std::max(asked.psn, now.acked);
+  // That it is due is chance where what is late comes at any time, unless passes lose their heads as a rule.
+  const bool tells = due && (!may_be_late || sent.psn == from + 1 || much_missing_);
   constexpr float just_then = 6;
   const float bits = 1 + missing_bits(sent.psn - from) +
                      (heard(now, asked) && (now.silent || !may_be_late) ? 0 : unusual) -
-                     (due ? just_then : 0.0F);
+                     (tells ? just_then : 0.0F);
   if (bits < best.bits) best = {Rule::sequence_nak, bits, asked.note, from};
 }
 

@@ -91,6 +91,7 @@ class Triggers {
   List<std::int64_t> sent_to_;         ///< behind the highest PSN sent before it
   List<std::int64_t> lacks_;           ///< the response that the requester lacks before it; -1: none
   List<bool> inside_read_;             ///< a READ captured before takes its PSN
+  bool much_missing_ = false;          ///< a gap before many a packet that was not sent before
   bool answers_cut_ = false;           ///< acknowledgements came without their AETH
   std::int64_t usual_answer_ns_ = 0;   ///< from a request to its answer: the median
   List<std::size_t> steps_back_;       ///< indices of what lies before the one just sent
