@@ -20,6 +20,7 @@ class Losses {
   Losses(Scene& scene, const Stream& stream) : scene_(scene), stream_(stream) {
     for (const Issue& issue : scene.issues) reads_.add(issue.first, issue.end);
     reads_.settle();
+    count_alone_ = stream.count_alone();
   }
   void of_gaps();
   void judge_holes();
@@ -36,7 +37,8 @@ class Losses {
   Scene& scene_;
   const Stream& stream_;
   Ranges reads_;
-  List<Loss> holes_;  ///< what is missing in passes
+  bool count_alone_ = false;  ///< Stream::count_alone()
+  List<Loss> holes_;          ///< what is missing in passes
 };
 
 /// What a pass left out was lost upstream if it was needed again, and not captured if nobody missed it.
@@ -137,9 +139,9 @@ bool Losses::never_came(std::int64_t psn, const Sent& shows) const noexcept {
          });
 }
 
-/// Whether IPv4 IDs, dense here, show that all between this one and the one before it were sent.
+/// Whether IPv4 IDs show that all between this one and the one before it were sent.
 bool Losses::were_sent(std::size_t i) const noexcept {
-  if (i == 0) return false;
+  if (i == 0 || !count_alone_) return false;
   const std::int64_t missing = stream_.sent[i].psn - stream_.sent[i - 1].end;
   return missing > 0 && stream_.room_before(i) == missing;
 }

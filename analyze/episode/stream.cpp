@@ -228,6 +228,17 @@ std::int64_t Stream::room_before(std::size_t i) const noexcept {
   return std::max<std::int64_t>(step, 1) - 1;
 }
 
+bool Stream::count_alone() const noexcept {
+  if (ids != Ids::order) return false;
+  std::size_t in_turn = 0, next = 0;
+  for (std::size_t i = 1; i < sent.size(); ++i) {
+    if (sent[i].psn != sent[i - 1].end) continue;
+    ++in_turn;
+    if (room_before(i) == 0) ++next;
+  }
+  return next * 16 >= in_turn * 15;
+}
+
 void Stream::learn(StreamFact& fact, PathFact& path) const {
   const auto most = std::uint32_t{1} << 28U;
   std::uint32_t late = 0;

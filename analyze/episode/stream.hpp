@@ -40,6 +40,9 @@ struct Stream {
   [[nodiscard]] bool overtaken(std::size_t i) const noexcept { return by_then[i] < sent[i].note; }
   /// So many more may have been sent between it and the one sent before, by their IPv4 IDs.
   [[nodiscard]] std::int64_t room_before(std::size_t i) const noexcept;
+  /// Whether IPv4 IDs count the packets of this stream alone, as far as it shows: what follows on another
+  /// has the next one.
+  [[nodiscard]] bool count_alone() const noexcept;
   /// Calls `each` with the indices of the transmissions of that PSN from the last one on, until it returns
   /// true. Once the story is told, copies are left out.
   template <class Each>
