@@ -65,12 +65,14 @@ void Losses::of_gaps() {
     if (!gap || shows.psn - told.cursor > looked_at) continue;
     if (stream_.note_of(shows).before) continue;
     const bool goes_home = told.cursor < told.top && shows.psn > told.top && !whole;
-    // Who goes back sends all that was not confirmed by then, also what nobody needs.
+    // Who goes back sends all that was not confirmed by then, also what nobody needs. Where answers are not
+    // in the capture, messages may have been confirmed up to this one.
+    const dissect::OpcodeInfo& info = dissect::opcode_info(stream_.note_of(shows).opcode);
     const bool within = told.move != Move::home && shows.psn < told.top;
-    const bool must_be_sent = whole || (within && scene_.facts.keeps <= 0);
+    const bool known = scene_.facts.answers_captured || !info.starts_message();
+    const bool must_be_sent = known && (whole || (within && scene_.facts.keeps <= 0));
     // On to the next that is not answered: a requester may leave out what it has heard to be confirmed.
-    const auto operation = dissect::opcode_info(stream_.note_of(shows).opcode).operation;
-    if (within && answered_on_its_own(operation) && scene_.answers.acked_before(shows.note) >= shows.psn)
+    if (within && answered_on_its_own(info.operation) && scene_.answers.acked_before(shows.note) >= shows.psn)
       continue;
     std::int64_t room = stream_.room_before(i);
     const auto miss = [&](const Loss& loss) {
