@@ -247,6 +247,14 @@ bool Responses::arrived_before(std::int64_t psn, std::int32_t given, const Set<s
   return arrived;
 }
 
+/// Whether some of the answer was not captured since it was asked for.
+bool Responses::lacks_the_rest(const Issue& issue, std::int32_t asked) const {
+  for (std::int64_t psn = issue.first + 1; psn < issue.end; ++psn) {
+    if (scene_.answers.response_before(psn, issue.note) <= asked) return true;
+  }
+  return false;
+}
+
 /// A READ that is asked again names the response that its requester lacks. If that one was captured, and
 /// nothing else explains it, it was lost behind the capture.
 void Responses::lose_downstream() {
@@ -278,6 +286,7 @@ void Responses::lose_downstream() {
       within = within || scene_.issues[k].first < psn;
     }
     if (given < asked) continue;
+    if (!within && lacks_the_rest(issue, asked)) continue;  // for that it asks again, and for all at once
     const std::int32_t next = captured_next(at->psn, given, issue.note);
     const Note& now = scene_.note_at(issue.note);
     const std::int64_t since_next = next < 0 ? 0 : now.time_ns - scene_.note_at(next).time_ns;

@@ -77,6 +77,7 @@ class Responses {
   [[nodiscard]] bool within_answer(std::int64_t number, std::size_t i) const;
   [[nodiscard]] bool was_taken(std::int64_t number, const Sent& shows) const;
   void lose_downstream();
+  [[nodiscard]] bool lacks_the_rest(const Issue& issue, std::int32_t asked) const;
   [[nodiscard]] bool arrived_before(std::int64_t psn, std::int32_t given,
                                     const Set<std::int32_t>& lost) const;
   [[nodiscard]] std::int64_t requester_reacts_ns() const;

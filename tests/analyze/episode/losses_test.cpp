@@ -29,6 +29,33 @@ TEST(EpisodeLosses, WhatGoesOnWithWhatHadComeIsNoDisorder) {
   )");
 }
 
+TEST(EpisodeLosses, AReadAskedForWholeAgainLacksItsRest) {
+  // Of the answer only the half came to the capture: for the rest its timer ran out, and it asks for all.
+  expect_said(R"(
+         0 read 10 +4 |
+         5 begin 10 |
+         6 inner 11 |
+      4000 read 10 +4 | read_retry
+      4005 begin 10 | read_retry
+      4006 inner 11 | read_retry
+      4007 inner 12 | read_retry
+      4008 end 13 =1 | read_retry
+  )");
+}
+
+TEST(EpisodeLosses, WhereNoAnswerWasCapturedAPassMayLeaveMessagesOut) {
+  // By 12 an acknowledgement of 11 may have come that took another way: 12 begins a message.
+  expect_said(R"(
+       0 write 10 |
+       1 write 11 |
+       2 write 12 |
+       3 write 13 |
+    4000 write 10 | timeout
+    4001 write 12 | timeout
+    4002 write 13 | timeout
+  )");
+}
+
 TEST(EpisodeLosses, WhatComesAfterATimerIsNotLate) {
   // 14 is missing in both passes, and was never captured before the second one brought it.
   expect_said(R"(
