@@ -26,6 +26,8 @@ struct Party {
   [[nodiscard]] std::string_view does(std::string_view one, std::string_view several) const noexcept {
     return many ? several : one;
   }
+  /// Where to look: "10.0.0.1", "one of the 4 hosts".
+  [[nodiscard]] std::string place() const { return name.ends_with(" hosts") ? "one of the " + name : name; }
   [[nodiscard]] std::string oneself() const {
     return fmt::format("{} {}", name, does("itself", "themselves"));
   }
@@ -123,14 +125,24 @@ std::string ended_words(const Trouble& trouble) {
   return trouble.failed == 0 ? "" : fmt::format("; {} ended by it", queue_pairs(trouble.failed));
 }
 
+/// Whether answers are far quicker than the timer as a rule: something held some of them up.
+bool held_up(const Trouble& t) {
+  constexpr std::uint64_t far_below = 4;
+  return t.answer_ns != 0 && far_below * t.answer_ns < t.timer_ns();
+}
+
 /// What the requests of a timer that is too short look like.
 std::string hasty_words(const Trouble& t, const Said& w) {
   const std::uint64_t timer = t.timer_ns();
   // The answers pass the capture point in time, if barely, and then it is too late for their requester.
   const bool barely = timer != 0 && t.answer_ns != 0 && t.answer_ns < timer;
+  const bool seldom = barely && held_up(t);
   const std::string_view its = w.from.does("its timer runs", "their timers run");
   std::string why = fmt::format("{} too short", w.from.does("its timer is", "their timers are"));
-  if (barely) {
+  if (seldom) {
+    why = fmt::format("answers take {} (median), but some come later than the {} that {}",
+                      wait_text(t.answer_ns), wait_text(timer), its);
+  } else if (barely) {
     why = fmt::format("answers take {} (median) of the {} that {}", wait_text(t.answer_ns), wait_text(timer),
                       its);
   } else if (t.answer_ns != 0) {
@@ -160,13 +172,19 @@ std::string longer_timer_words(const Trouble& t, const Said& w) {
     much =
         fmt::format(", now about {}: {} waits four times as long", now, std::min(now + four_times, longest));
   }
-  return fmt::format(
-      "Raise the local ACK timeout of {} (ibv_modify_qp timeout, NCCL_IB_TIMEOUT{}). Ask why {} {} that "
-      "long: "
-      "CPU, PCIe and interrupt moderation there; rdma statistic show (duplicate_request counts these "
-      "repeats).",
-      w.from.name, much, t.mutual() ? std::string("they") : w.to.name,
-      t.mutual() ? "take" : w.to.does("takes", "take"));
+  const std::string raise = fmt::format(
+      "aise the local ACK timeout of {} (ibv_modify_qp timeout, NCCL_IB_TIMEOUT{}).", w.from.name, much);
+  constexpr std::string_view repeats = "rdma statistic show (duplicate_request counts these repeats).";
+  if (held_up(t)) {
+    return fmt::format(
+        "Find what held {} up now and then: CPU, PCIe, page faults (ODP), interrupt moderation, pauses of "
+        "its "
+        "link; {} If that is as it has to be, r{}",
+        t.mutual() ? std::string("them") : w.to.name, repeats, raise);
+  }
+  return fmt::format("R{} Ask why {} {} that long: CPU, PCIe and interrupt moderation there; {}", raise,
+                     t.mutual() ? std::string("they") : w.to.name,
+                     t.mutual() ? "take" : w.to.does("takes", "take"), repeats);
 }
 
 std::string sentence_of(const Snapshot& snapshot, const Trouble& t, const HitShare& share, const Said& w) {
@@ -306,14 +324,14 @@ void leave_open(const Trouble& t, const Said& w, Diagnosis& d) {
         open("damaged on the way: a wrong ICRC is dropped, too");
         d.would_decide =
             fmt::format("a capture at {}, or its counters ({}), against the drops of the switches on the way",
-                        w.to.name, drops_of);
+                        w.to.place(), drops_of);
       } else if (t.seen == Whereabouts::upstream) {
         open(fmt::format("dropped by {} before {} on the wire", w.from.oneself(),
                          w.from.does("it was", "they were")));
         d.would_decide = fmt::format(
             "a capture at {}, compared with this one (roceanalyze compare), or the drops of the "
             "switches on the way to here",
-            w.from.name);
+            w.from.place());
       }
       break;
     case RootCause::trimming:
@@ -321,19 +339,19 @@ void leave_open(const Trouble& t, const Said& w, Diagnosis& d) {
       d.would_decide = fmt::format(
           "trim counters of the switches from {} to here (SAI_PORT_STAT_TRIM_PACKETS; nv show interface PORT "
           "counters packet-trim)",
-          w.from.name);
+          w.from.place());
       break;
     case RootCause::corruption:
       d.would_decide =
           "symbol and FCS errors of the ports on the way (ethtool -S DEV | grep -iE 'crc|symbol|phy')";
       break;
     case RootCause::loss_or_reordering:
-      d.would_decide = fmt::format("a capture at {}: there a late packet is seen to come", w.to.name);
+      d.would_decide = fmt::format("a capture at {}: there a late packet is seen to come", w.to.place());
       break;
     case RootCause::answers_lost:
       open(fmt::format("{} got them too late: a timer shorter than its round trip, or a host that is busy",
                        w.to.name));
-      d.would_decide = fmt::format("a capture at {}, or its counters ({})", w.to.name, drops_of);
+      d.would_decide = fmt::format("a capture at {}, or its counters ({})", w.to.place(), drops_of);
       break;
     case RootCause::timer_too_short:
       open(fmt::format("answers lost on the way to {}", w.from.name));
@@ -341,7 +359,7 @@ void leave_open(const Trouble& t, const Said& w, Diagnosis& d) {
           "local_ack_timeout_err of {} with a longer timer (ibv_modify_qp timeout, NCCL_IB_TIMEOUT): if it "
           "stays, "
           "answers are lost",
-          w.from.name);
+          w.from.place());
       break;
     case RootCause::request_or_answer_lost:
       open(fmt::format("the request lost on its way from here to {}", w.to.name));
@@ -350,7 +368,7 @@ void leave_open(const Trouble& t, const Said& w, Diagnosis& d) {
       d.would_decide = fmt::format(
           "a capture at {}, or duplicate_request of {} (rdma statistic show): it counts requests "
           "whose answer was lost",
-          w.to.name, w.to.name);
+          w.to.place(), w.to.place());
       break;
     case RootCause::no_answer:
       open(fmt::format("the way to {} is broken", w.to.name));
@@ -358,7 +376,7 @@ void leave_open(const Trouble& t, const Said& w, Diagnosis& d) {
       open(w.to.many ? fmt::format("{} or their queue pairs are gone", w.to.name)
                      : fmt::format("{} or its queue pair is gone", w.to.name));
       d.would_decide = fmt::format(
-          "a capture at {}, or whether the queue pair is there (rdma resource show qp)", w.to.name);
+          "a capture at {}, or whether the queue pair is there (rdma resource show qp)", w.to.place());
       break;
     case RootCause::pause:
       open(fmt::format("{} slow to take what {}, or {}", w.to.name + std::string(w.to.does(" is", " are")),
@@ -367,10 +385,10 @@ void leave_open(const Trouble& t, const Said& w, Diagnosis& d) {
       d.would_decide = fmt::format(
           "the pause counters of {} (ethtool -S DEV | grep -i pause; mlnx_qos -i DEV) and its "
           "rx_out_of_buffer",
-          w.to.name);
+          w.to.place());
       break;
     case RootCause::unexplained:
-      d.would_decide = fmt::format("a capture nearer to {}, without drops", w.from.name);
+      d.would_decide = fmt::format("a capture nearer to {}, without drops", w.from.place());
       break;
     default:
       break;
@@ -386,10 +404,11 @@ HitShare hit_share(const Snapshot& snapshot, const Trouble& trouble) {
       if (!trouble.ways.contains({connection.ends[side].address, connection.ends[1 - side].address}))
         continue;
       const Events& sent = connection.sent[side];
-      share.sent += connection.packets[side] + connection.left_out[side] +
-                    sent.count(Event::lost_before_capture) + sent.count(Event::lost_by_capture);
+      // Of what a filter selects, as all that is counted.
+      share.sent += connection.packets[side] + sent.count(Event::lost_before_capture) +
+                    sent.count(Event::lost_by_capture);
       const unsigned again = repeated_by_receiver.has(trouble.cause) ? 1 - side : side;
-      share.repeatable += connection.packets[again] + connection.left_out[again];
+      share.repeatable += connection.packets[again];
       share.repeated += repeats_of(connection.sent[again]);
     }
   }

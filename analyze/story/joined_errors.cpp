@@ -127,7 +127,7 @@ std::string text_of(const Snapshot& snapshot, const LoggedError& error, const Jo
       return fmt::format("one of {} queue pairs, the first: {}", joined.candidates, first);
     }
     case Fit::not_here:
-      return fmt::format("{}; nothing in this capture has {}", what, named_text(error));
+      return fmt::format("{}; nothing in this capture fits: {}", what, named_text(error));
     case Fit::names_nobody:
     case Fit::count_:
       break;

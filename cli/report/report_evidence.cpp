@@ -37,11 +37,14 @@ void write_shell(Page& page, std::string command) {
   constexpr std::string_view filter = " -Y ";
   if (!shows_as_it_is(command)) command = printable(command);
   const std::size_t split = command.find(filter);
-  if (display_width(command) + Page::indent > page.width() && split != std::string::npos) {
-    page.line(command.substr(0, split + filter.size()) + "\\");
-    command.erase(0, split + filter.size());
-  }
-  page.line(unbroken_texts(std::move(command)));
+  const auto unbroken = [](std::string line) {
+    std::replace(line.begin(), line.end(), ' ', Page::unbreakable);
+    return line;
+  };
+  if (display_width(command) + Page::indent <= page.width() || split == std::string::npos)
+    return page.line(unbroken(std::move(command)));
+  page.line(unbroken(command.substr(0, split + filter.size()) + "\\"));
+  page.line(unbroken_texts(command.substr(split + filter.size())));  // blanks of a filter may be line ends
 }
 
 }  // namespace
@@ -56,10 +59,18 @@ std::string diagnosis_line(const analyze::Diagnosis& diagnosis) {
 }
 
 std::vector<std::string> files_to_type(const Snapshot& s, const ReportStyle& style) {
-  std::string path = style.file.value_or(s.files.size() == 1 ? s.files[0].path : std::string());
-  if (path.empty() || path == "-" || !shows_as_it_is(path)) return {};
-  std::replace(path.begin(), path.end(), ' ', Page::unbreakable);
-  return {path};
+  constexpr std::size_t typed_at_most = 4;  // of a ring of files nobody types the names
+  std::vector<std::string> paths;
+  if (style.file) {
+    paths.push_back(*style.file);
+  } else if (s.files.size() <= typed_at_most) {
+    for (const auto& file : s.files) paths.push_back(file.path);
+  }
+  for (std::string& path : paths) {
+    if (path.empty() || path == "-" || !shows_as_it_is(path)) return {};
+    std::replace(path.begin(), path.end(), ' ', Page::unbreakable);
+  }
+  return paths;
 }
 
 std::string evidence_text(const Snapshot& s, const Evidence& evidence) {

@@ -33,7 +33,7 @@ struct Evidence {
 };
 [[nodiscard]] std::string evidence_text(const analyze::Snapshot& snapshot, const Evidence& evidence);
 
-/// The file names that replace FILE in commands: one, if it can be typed.
+/// The file names that replace FILE in commands: a few, if they can be typed.
 [[nodiscard]] std::vector<std::string> files_to_type(const analyze::Snapshot& snapshot,
                                                      const ReportStyle& style);
 /// Sentences after "To do:", and each command on lines of its own.

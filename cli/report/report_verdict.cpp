@@ -103,7 +103,10 @@ void write_verdict(Page& page, const Snapshot& s) {
                           unchecked.empty() ? "" : ". Not judged: ", unchecked));
     return;
   }
-  page.line(fmt::format("{}{} {}{}", assessment.serious() || !assessment.judged ? "" : "nothing serious: ",
+  const analyze::Diagnosis* const worst = analyze::worst_diagnosis(s);
+  const bool plain = assessment.serious() || !assessment.judged ||
+                     (worst != nullptr && worst->severity != analyze::Consequence::odd);
+  page.line(fmt::format("{}{} {}{}", plain ? "" : "nothing serious: ",
                         analyze::severities_text(analyze::severity_counts(s.findings)), where_text(s),
                         page.style().findings || s.diagnoses.empty() ? "" : " (in full: report --findings)"));
   if (const std::string noted = noted_text(s); !noted.empty()) page.line("noted: " + noted);

@@ -47,7 +47,8 @@ constexpr std::string_view answers_advice =
     "grep -iE 'drop|discard|prio'; on {1}: rdma statistic show (duplicate_request). If none is lost, raise "
     "the timeout (ibv_modify_qp timeout, NCCL_IB_TIMEOUT).";
 constexpr std::string_view lost_answer_advice =
-    "Look for the lost answers: findings loss_before_capture and loss_after_capture for what {1} sends. A "
+    "Look for the lost answers: findings loss_before_capture and loss_after_capture for what comes from {1}. "
+    "A "
     "longer timeout would not help.";
 constexpr Reason reasons[] = {
     {SpuriousReason::timer,
@@ -112,7 +113,11 @@ std::string reasons_advice(const Group& group) {
   for (const Reason& reason : reasons) {
     if (reason.advice == before || needless(group, reason) == 0) continue;
     before = reason.advice;
-    text += fmt::format(fmt::runtime(reason.advice), from_text(group), to_text(group)) + " ";
+    std::string advice = fmt::format(fmt::runtime(reason.advice), from_text(group), to_text(group)) + " ";
+    // A sentence may begin with "the receivers".
+    for (std::size_t at = advice.find(". the "); at != std::string::npos; at = advice.find(". the ", at))
+      advice[at + 2] = 'T';
+    text += advice;
   }
   return text;
 }

@@ -151,9 +151,9 @@ void report_marked(FindingSink& sink, const Snapshot& snapshot, const MarkedPair
     if (marked.proof.count > worst->proof.count) worst = &marked;
   }
   Finding finding = marked_finding(snapshot, *worst, describe(*worst));
-  finding.explanation =
-      fmt::format("{} in {} directions from host to host. Most from {} to {}: {}", packets_text(packets),
-                  pairs.size(), address_text(worst->src), address_text(worst->dst), finding.explanation);
+  finding.explanation = fmt::format("{} in {} directions from host to host, most of them from {} to {}: {}",
+                                    packets_text(packets), pairs.size(), address_text(worst->src),
+                                    address_text(worst->dst), finding.explanation);
   const Words words = describe(*worst);
   finding.subject = fmt::format("{} directions from host to host", pairs.size());
   finding.count = packets;

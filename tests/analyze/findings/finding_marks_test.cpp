@@ -59,7 +59,7 @@ TEST(MarkingDirectionsFinding, ManyPairsAreToldOnce) {
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].count, 50U + 19 * 3);
   EXPECT_EQ(found[0].subject, "20 directions from host to host");
-  EXPECT_TRUE(says(found[0], "Most from 10.0.0.9 to 10.0.0.1")) << found[0].explanation;
+  EXPECT_TRUE(says(found[0], "most of them from 10.0.0.9 to 10.0.0.1")) << found[0].explanation;
   EXPECT_TRUE(says(found[0], "Those (50): roceanalyze packets")) << found[0].advice;
 }
 

@@ -151,7 +151,7 @@ TEST(JoinedErrors, WhatTheCaptureDoesNotHave) {
   error.remote = host(2);
   const JoinedError found = joined(maker, error);
   EXPECT_EQ(found.fit, Fit::not_here);
-  EXPECT_TRUE(has(found.text, "nothing in this capture has queue pair 0x002c10, peer at 10.0.0.2"))
+  EXPECT_TRUE(has(found.text, "nothing in this capture fits: queue pair 0x002c10, peer at 10.0.0.2"))
       << found.text;
   // A right number at a wrong address.
   error = error_with(wc_retries_exceeded);
