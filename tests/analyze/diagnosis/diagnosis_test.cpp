@@ -201,6 +201,25 @@ TEST(Diagnosis, AnswersThatComeAsLateAsTheTimerAreNotLost) {
   EXPECT_NE(said[0].sentence.find("its timer runs 8.40 ms"), std::string::npos) << said[0].sentence;
 }
 
+TEST(Diagnosis, AnswersThatAreQuickAsARuleAreHeldUp) {
+  DiagnosisMaker maker;
+  Connection& c = maker.connect(1, 2);
+  OperationStats sends;
+  sends.count = 100;
+  for (int i = 0; i < 100; ++i) sends.latency_ns.add(5'000);
+  c.requester[0].operations.push_back(sends);
+  What late{
+      .what = IncidentKind::slow_responder, .place = IncidentPlace::responder, .learned = LearnedBy::timer};
+  late.learned_after_ns = 1'050'000;
+  for (int i = 0; i < 3; ++i) maker.happened(c, late);
+  const auto& said = maker.say();
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_NE(said[0].sentence.find("(median), but some come later than the 1.05 ms that its timer runs"),
+            std::string::npos)
+      << said[0].sentence;
+  EXPECT_EQ(said[0].advice.find("Find what held 10.0.0.2 up now and then"), 0U);
+}
+
 TEST(Diagnosis, TimersOfTwoHostsAreToldOnce) {
   DiagnosisMaker maker;
   Connection& c = maker.connect(1, 2);
