@@ -41,7 +41,15 @@ double round_step(double span, int steps) {
 ThroughputLines throughput_lines(const ConnectionTrace& trace, unsigned side, std::int64_t origin_ns,
                                  double from, double to, int steps) {
   if (!trace.timed || trace.points.empty() || !(to > from) || steps < 1) return {};
-  if (!trace.complete()) return of_series(trace.sent[side], origin_ns);
+  if (!trace.complete()) {
+    const Series& sent = trace.sent[side];
+    const double first = seconds_of(origin_ns, sent.start_ns());
+    const double whole =
+        static_cast<double>(sent.buckets().size()) * static_cast<double>(sent.width_ns()) / 1e9;
+    const double shown = std::min(to, first + whole) - std::max(from, first);
+    const double step_ns = std::clamp(shown / steps * 1e9, 1.0, 1e18);
+    return of_series(sent.of_width(static_cast<std::int64_t>(step_ns)), origin_ns);
+  }
   // Only where there are packets, and no step shorter than a nanosecond.
   from = std::max(from, seconds_of(origin_ns, trace.points.front().time_ns));
   to = std::max(from, std::min(to, seconds_of(origin_ns, trace.points.back().time_ns)));

@@ -16,16 +16,16 @@ constexpr std::int64_t start = 1'000'000'000'000;
 
 analyze::Series two_buckets() {
   analyze::Series series;
-  series.at(start).bytes = 125'000;
-  auto& second = series.at(start + 1'500'000);
-  second.bytes = 250'000;
+  series.at(start).bytes = 125;
+  auto& second = series.at(start + 1'500);
+  second.bytes = 250;
   second.lost = 3;
   return series;
 }
 
 TEST(TimelineGeometry, HoldsEachValueToTheNext) {
   const TimelineLines lines = timeline_lines(two_buckets(), start);
-  EXPECT_EQ(lines.times, (QVector<double>{0, 0.001, 0.002}));
+  EXPECT_EQ(lines.times, (QVector<double>{0, 1e-6, 2e-6}));
   EXPECT_EQ(lines.throughput, (QVector<double>{1e9, 2e9, 2e9}));
   EXPECT_EQ(lines.lost, (QVector<double>{0, 3, 3}));
   // RDMA began half a second after the first packet.
@@ -46,14 +46,14 @@ TEST(TimelineGeometry, MovesAllBytesOfACapture) {
 
 TEST(TimelineGeometry, TakesASpanFromEitherSide) {
   const analyze::Series series = two_buckets();
-  const TimeSpan expected{start + 500'000, start + 1'000'000};
-  EXPECT_EQ(span_between(series, start, 0.0005, 0.001), expected);
-  EXPECT_EQ(span_between(series, start, 0.001, 0.0005), expected);
-  EXPECT_EQ(span_between(series, start, -7, 9), (TimeSpan{start, start + 2'000'000}));
-  EXPECT_FALSE(span_between(series, start, 0.001, 0.001));
+  const TimeSpan expected{start + 500, start + 1'000};
+  EXPECT_EQ(span_between(series, start, 5e-7, 1e-6), expected);
+  EXPECT_EQ(span_between(series, start, 1e-6, 5e-7), expected);
+  EXPECT_EQ(span_between(series, start, -7, 9), (TimeSpan{start, start + 2'000}));
+  EXPECT_FALSE(span_between(series, start, 1e-6, 1e-6));
   EXPECT_FALSE(span_between(series, start, 5, 6));
   EXPECT_FALSE(span_between(series, start, std::numeric_limits<double>::quiet_NaN(), 1));
-  EXPECT_DOUBLE_EQ(seconds_of(start, expected.from), 0.0005);
+  EXPECT_DOUBLE_EQ(seconds_of(start, expected.from), 5e-7);
 }
 
 TEST(TimelineGeometry, NamesRates) {

@@ -255,9 +255,10 @@ TEST(ThroughputGeometry, TakesWhatWasCountedWherePacketsAreLeftOut) {
   trace.sent[0].at(start).bytes = 1000;
   trace.sent[0].at(start + 5'000'000).bytes = 3000;
   const ThroughputLines lines = throughput_lines(trace, 0, start, 0, 1, 100);
-  ASSERT_EQ(lines.seconds.size(), 7);
-  EXPECT_DOUBLE_EQ(lines.throughput[0], 8e6);
-  EXPECT_DOUBLE_EQ(lines.throughput[5], 24e6);
+  // 5 ms in some 100 steps: of 64 µs.
+  ASSERT_EQ(lines.seconds.size(), 80);
+  EXPECT_DOUBLE_EQ(lines.throughput[0], 125e6);
+  EXPECT_DOUBLE_EQ(lines.throughput[78], 375e6);
   trace.timed = false;
   EXPECT_TRUE(throughput_lines(trace, 0, start, 0, 1, 100).seconds.isEmpty());
   EXPECT_TRUE(throughput_lines({}, 0, start, 0, 1, 100).seconds.isEmpty());
