@@ -14,9 +14,24 @@
 
 namespace roce::analyze::diagnosis {
 
-std::string pattern_words(const LossPattern& pattern) {
+const Incident* unlike_others(const Trouble& trouble) {
+  constexpr std::uint32_t many = 8, more = 4;
+  if (trouble.cause != RootCause::loss || trouble.seen != Whereabouts::upstream) return nullptr;
+  const Incident* most = nullptr;
+  std::uint32_t second = 0;
+  for (const Incident* each : trouble.incidents) {
+    const bool larger = most == nullptr || each->lost_before > most->lost_before;
+    second = std::max(second, !larger ? each->lost_before : most == nullptr ? 0 : most->lost_before);
+    if (larger) most = each;
+  }
+  const bool odd = most != nullptr && second != 0 && most->lost_before >= std::max(many, more * second);
+  return odd ? most : nullptr;
+}
+
+std::string pattern_words(const LossPattern& pattern, const Incident* odd) {
   switch (pattern.pattern) {
     case Pattern::single:
+      if (odd != nullptr) return fmt::format("Single packets, and {} together, once.", odd->lost_before);
       return pattern.most_at_once == 1
                  ? "Single packets."
                  : fmt::format("Single packets, at most {} at once.", pattern.most_at_once);

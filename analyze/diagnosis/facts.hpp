@@ -10,7 +10,11 @@
 namespace roce::analyze::diagnosis {
 
 /// How losses are spread.
-[[nodiscard]] std::string pattern_words(const LossPattern& pattern);
+/// `odd`: of unlike_others().
+[[nodiscard]] std::string pattern_words(const LossPattern& pattern, const Incident* odd);
+/// Of losses upstream the incident that is missing many packets where no other one misses nearly as many: the
+/// capture itself may lack them. Null: there is none.
+[[nodiscard]] const Incident* unlike_others(const Trouble& trouble);
 /// What waited for the timer though a NAK had asked for it.
 [[nodiscard]] std::string lost_again_words(const Trouble& trouble);
 /// The queue that the fabric puts these packets in, where a tunnel hides their own marks.

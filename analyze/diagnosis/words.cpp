@@ -326,6 +326,10 @@ void leave_open(const Trouble& t, const Said& w, Diagnosis& d) {
             fmt::format("a capture at {}, or its counters ({}), against the drops of the switches on the way",
                         w.to.place(), drops_of);
       } else if (t.seen == Whereabouts::upstream) {
+        if (const Incident* odd = unlike_others(t); odd != nullptr) {
+          open(fmt::format("{} of them, missing together by packet {}, not captured rather than lost",
+                           odd->lost_before, odd->first_frame));
+        }
         open(fmt::format("dropped by {} before {} on the wire", w.from.oneself(),
                          w.from.does("it was", "they were")));
         d.would_decide = fmt::format(
@@ -436,9 +440,9 @@ void put_in_words(const Snapshot& snapshot, const Trouble& trouble, const HitSha
   const LossPattern pattern = pattern_of(snapshot, trouble);
   diagnosis.pattern = pattern.pattern;
   for (std::string fact :
-       {pattern_words(pattern), incast_words(snapshot, trouble, pattern), incidents_words(trouble, diagnosis),
-        cost_words(diagnosis.cost), lost_again_words(trouble), tunnel_words(snapshot, trouble),
-        symptoms_words(trouble)}) {
+       {pattern_words(pattern, unlike_others(trouble)), incast_words(snapshot, trouble, pattern),
+        incidents_words(trouble, diagnosis), cost_words(diagnosis.cost), lost_again_words(trouble),
+        tunnel_words(snapshot, trouble), symptoms_words(trouble)}) {
     if (!fact.empty()) diagnosis.facts.push_back(std::move(fact));
   }
   if (pattern.pattern == Pattern::bursts && snapshot.congestion.ect_packets == 0)

@@ -201,6 +201,20 @@ TEST(Diagnosis, AnswersThatComeAsLateAsTheTimerAreNotLost) {
   EXPECT_NE(said[0].sentence.find("its timer runs 8.40 ms"), std::string::npos) << said[0].sentence;
 }
 
+TEST(Diagnosis, ManyMissingOnceAmongSinglesMayBeTheCapture) {
+  DiagnosisMaker maker;
+  Connection& c = maker.connect(1, 2);
+  maker.lose(c, 40);
+  happen(c.sent[0], Event::lost_before_capture, 70);
+  maker.snapshot.incidents[20].lost_before = 30;
+  const auto& said = maker.say();
+  ASSERT_FALSE(said.empty());
+  EXPECT_EQ(said[0].cause, "loss");
+  ASSERT_EQ(said[0].alternatives.size(), 2U);
+  EXPECT_EQ(said[0].alternatives[0],
+            "30 of them, missing together by packet 300, not captured rather than lost");
+}
+
 TEST(Diagnosis, AnswersThatAreQuickAsARuleAreHeldUp) {
   DiagnosisMaker maker;
   Connection& c = maker.connect(1, 2);
