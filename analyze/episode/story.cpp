@@ -9,6 +9,7 @@
 
 #include "analyze/episode/scratch.hpp"
 #include "analyze/episode/thresholds.hpp"
+#include "capture/core/frame.hpp"
 
 namespace roce::analyze::episode {
 namespace {

@@ -6,6 +6,7 @@
 #include <map>
 #include <span>
 
+#include "analyze/base/units.hpp"
 #include "analyze/results/snapshot.hpp"
 #include "analyze/results/unpaired_connections.hpp"
 #include "dissect/headers/infiniband.hpp"

@@ -10,6 +10,7 @@
 
 #include "analyze/base/deep_ptr.hpp"
 #include "analyze/base/prefetch.hpp"
+#include "capture/core/frame.hpp"
 
 // Internal to the tracker.
 namespace roce::analyze {

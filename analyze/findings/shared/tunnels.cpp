@@ -55,9 +55,10 @@ std::vector<TunnelWay> tunnel_ways(const Snapshot& snapshot) {
   }
   std::vector<TunnelWay> all;
   for (auto& [ends, way] : ways) {
-    const bool mirror = std::any_of(way.hosts.begin(), way.hosts.end(), [&](const auto& pair) {
-      return way.hosts.contains({pair.second, pair.first});
-    });
+    const bool mirror =
+        std::any_of(way.hosts.begin(), way.hosts.end(), [&hosts = way.hosts](const auto& pair) {
+          return hosts.contains({pair.second, pair.first});
+        });
     if (!mirror) all.push_back(std::move(way));
   }
   return all;

@@ -16,8 +16,9 @@ void write_evidence_findings(Page& page, const Diagnosis& d) {
   for (const auto& [id, count] : evidence_by_rule(page.snapshot, d)) {
     html.text(first ? "" : ", ");
     first = false;
-    const auto place = std::find_if(d.findings.begin(), d.findings.end(),
-                                    [&](std::size_t i) { return page.snapshot.findings[i].id == id; });
+    const auto place = std::find_if(d.findings.begin(), d.findings.end(), [&, &rule = id](std::size_t i) {
+      return page.snapshot.findings[i].id == rule;
+    });
     if (*place < findings_shown(page)) {
       html.element("a", id, {{"href", "#" + finding_anchor(*place)}});
     } else {

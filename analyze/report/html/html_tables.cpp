@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 
+#include "analyze/base/units.hpp"
 #include "analyze/report/html/html_parts.hpp"
 #include "analyze/results/connection_columns.hpp"
 #include "analyze/results/export_columns.hpp"
