@@ -91,8 +91,8 @@ std::optional<std::uint32_t> ExportTracker::agent_of(const sflow::Datagram& data
 /// After a restart the agent counts anew.
 void ExportTracker::forget_numbers(std::uint32_t agent) {
   agent_states_[agent].datagrams = {};
-  const auto first = states_.lower_bound({agent, 0, 0, 0});
-  states_.erase(first, states_.lower_bound({agent + 1, 0, 0, 0}));
+  const auto first = states_.lower_bound({agent, Kind::flow, 0, 0});
+  states_.erase(first, states_.lower_bound({agent + 1, Kind::flow, 0, 0}));
   for (auto at = ports_.lower_bound({agent, 0}); at != ports_.end() && std::get<0>(at->first) == agent; ++at)
     at->second.any_interface = at->second.any_pfc = false;
 }
@@ -176,8 +176,9 @@ void ExportTracker::see_packet(const Context& at, const sflow::Sample& sample) {
   const std::optional<std::uint32_t> place = source_of(at, sample);
   if (!place) return;
   ExportSource& source = found_.sources[*place];
-  constexpr std::uint8_t kind = 0;
-  SourceState& state = states_[{at.agent, kind, sample.source_class, sample.source_index}];
+  SourceState* const known = state_of(at, Kind::flow, sample);
+  if (known == nullptr) return;
+  SourceState& state = *known;
   const bool first = !state.samples.any;
   const Placing counted = count_in(state.samples, sample.sequence);
   if (counted.turn == Turn::twice) return;
@@ -274,8 +275,9 @@ void ExportTracker::count_queue(const Context& at, const sflow::Sample& sample,
 }
 
 void ExportTracker::see_drop(const Context& at, const sflow::Sample& sample) {
-  constexpr std::uint8_t kind = 1;
-  SourceState& state = states_[{at.agent, kind, sample.source_class, sample.source_index}];
+  SourceState* const known = state_of(at, Kind::dropped, sample);
+  if (known == nullptr) return;
+  SourceState& state = *known;
   const bool first = !state.samples.any;
   const Placing counted = count_in(state.samples, sample.sequence);
   if (counted.turn == Turn::twice) return;
@@ -304,6 +306,17 @@ void ExportTracker::see_drop(const Context& at, const sflow::Sample& sample) {
   drop.opcode = records.packet.opcode;
 }
 
+ExportTracker::SourceState* ExportTracker::state_of(const Context& at, Kind kind,
+                                                    const sflow::Sample& sample) {
+  const std::tuple key{at.agent, kind, sample.source_class, sample.source_index};
+  if (const auto found = states_.find(key); found != states_.end()) return &found->second;
+  if (states_.size() >= states_at_most) {
+    ++found_.others_dropped;
+    return nullptr;
+  }
+  return &states_[key];
+}
+
 ExportTracker::PortState* ExportTracker::port_of(const Context& at, std::uint32_t index) {
   const std::tuple key{at.agent, index};
   if (const auto found = ports_.find(key); found != ports_.end()) return &found->second;
@@ -320,9 +333,8 @@ ExportTracker::PortState* ExportTracker::port_of(const Context& at, std::uint32_
 }
 
 void ExportTracker::see_counters(const Context& at, const sflow::Sample& sample) {
-  constexpr std::uint8_t kind = 2;
-  SourceState& numbers = states_[{at.agent, kind, sample.source_class, sample.source_index}];
-  if (count_in(numbers.samples, sample.sequence).turn != Turn::next) return;
+  SourceState* const numbers = state_of(at, Kind::counters, sample);
+  if (numbers == nullptr || count_in(numbers->samples, sample.sequence).turn != Turn::next) return;
   PortState* const state = port_of(at, sample.source_index);
   if (state == nullptr) return;
   ExportPort& port = found_.ports[state->place];

@@ -20,7 +20,8 @@ namespace roce::analyze {
 class ExportTracker {
  public:
   static constexpr std::size_t agents_at_most = 4096, sources_at_most = 64 * std::size_t{1024},
-                               flows_at_most = 64 * std::size_t{1024}, drops_at_most = 64 * std::size_t{1024};
+                               states_at_most = 2 * sources_at_most, flows_at_most = 64 * std::size_t{1024},
+                               drops_at_most = 64 * std::size_t{1024};
 
   /// A frame whose dissection is_sflow().
   void see(std::uint64_t number, const capture::Frame& frame, const dissect::Dissection& d);
@@ -81,6 +82,9 @@ class ExportTracker {
   void count_flow(const Context& at, std::uint32_t source, bool egress, const PacketRecord& packet,
                   std::uint32_t length);
   void count_queue(const Context& at, const dissect::sflow::Sample& sample, const Records& records);
+  enum class Kind : std::uint8_t { flow, dropped, counters };
+  /// Of that kind of samples of its data source; null: there are too many.
+  [[nodiscard]] SourceState* state_of(const Context& at, Kind kind, const dissect::sflow::Sample& sample);
   [[nodiscard]] PortState* port_of(const Context& at, std::uint32_t index);
   void forget_numbers(std::uint32_t agent);
   [[nodiscard]] std::vector<ExportFlow> flows_by_agent() const;
@@ -90,7 +94,7 @@ class ExportTracker {
   std::map<std::tuple<dissect::IpAddress, std::uint32_t>, std::uint32_t> agents_;
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>, std::uint32_t> sources_;
   /// By agent, kind, class and index.
-  std::map<std::tuple<std::uint32_t, std::uint8_t, std::uint32_t, std::uint32_t>, SourceState> states_;
+  std::map<std::tuple<std::uint32_t, Kind, std::uint32_t, std::uint32_t>, SourceState> states_;
   std::unordered_map<FlowPlace, std::uint32_t, FlowPlaceHash> flows_;
   std::vector<std::uint32_t> source_of_flow_;
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint64_t>, std::uint32_t> queues_;

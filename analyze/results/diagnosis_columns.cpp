@@ -29,16 +29,13 @@ constexpr DiagnosisColumn time_column(std::string_view name, std::string_view he
           [](DiagnosisIn d) { return d.*member ? std::to_string(*(d.*member)) : std::string(); }};
 }
 template <auto member>
+std::uint64_t cost_of(DiagnosisIn d) {
+  return d.cost.*member;
+}
+template <auto member>
 constexpr DiagnosisColumn cost_column(std::string_view name, std::string_view heading,
                                       std::string_view help) {
-  return {name,
-          heading,
-          help,
-          true,
-          3,
-          [](DiagnosisIn d) { return static_cast<double>(d.cost.*member); },
-          [](DiagnosisIn d) { return d.cost.*member == 0 ? std::string() : std::to_string(d.cost.*member); },
-          [](DiagnosisIn d) { return std::to_string(d.cost.*member); }};
+  return count_column<Diagnosis, cost_of<member>>(name, heading, help, 3);
 }
 template <auto member>
 constexpr DiagnosisColumn duration_column(std::string_view name, std::string_view heading,
@@ -53,16 +50,13 @@ constexpr DiagnosisColumn duration_column(std::string_view name, std::string_vie
           [](DiagnosisIn d) { return std::to_string(d.cost.*member); }};
 }
 template <auto member>
+std::uint64_t number_told(DiagnosisIn d) {
+  return d.*member;
+}
+template <auto member>
 constexpr DiagnosisColumn number_column(std::string_view name, std::string_view heading,
                                         std::string_view help) {
-  return {name,
-          heading,
-          help,
-          true,
-          2,
-          [](DiagnosisIn d) { return static_cast<double>(d.*member); },
-          [](DiagnosisIn d) { return d.*member == 0 ? std::string() : std::to_string(d.*member); },
-          [](DiagnosisIn d) { return std::to_string(d.*member); }};
+  return count_column<Diagnosis, number_told<member>>(name, heading, help, 2);
 }
 
 constexpr DiagnosisColumn columns_of_diagnoses[] = {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "analyze/base/units.hpp"
 #include "analyze/episode/thresholds.hpp"
 #include "analyze/tracker/tracker_impl.hpp"
 #include "dissect/types.hpp"
@@ -107,7 +108,9 @@ class PlaceOfTrimmed {
  private:
   /// No queue holds a packet up for longer.
   [[nodiscard]] bool soon(const PacketRecord& later) const noexcept {
-    return later.time_ns - held_[at_].record.time_ns < episode::at_once_ns;
+    const std::int64_t then_ns = held_[at_].record.time_ns;
+    return then_ns != capture::no_time && later.time_ns != capture::no_time &&
+           span_ns(then_ns, later.time_ns) < episode::at_once_ns;
   }
 
   const std::vector<Held>& held_;

@@ -10,22 +10,6 @@ namespace {
 
 constexpr HeaderId first_of_sflow = HeaderId::sflow;
 
-/// Ethernet, IPv4 and UDP to a collector.
-std::vector<std::uint8_t> framed(const Xdr& datagram) {
-  const std::size_t size = datagram.bytes.size();
-  std::vector<std::uint8_t> frame =
-      hex("505400000b01 505400000a01 0800 4500 0000 0001 0000 40 11 0000 0a000007 0a000001"
-          "c350 18c7 0000 0000");
-  const auto put16 = [&frame](std::size_t at, std::size_t value) {
-    frame[at] = static_cast<std::uint8_t>(value >> 8U);
-    frame[at + 1] = static_cast<std::uint8_t>(value);
-  };
-  put16(16, 28 + size);
-  put16(38, 8 + size);
-  frame.insert(frame.end(), datagram.bytes.begin(), datagram.bytes.end());
-  return frame;
-}
-
 Xdr flow_sample() {
   Xdr body{41, 9, 1024, 70'000, 3, 9, 4, 3};
   return body.item(1, sampled_header(sampled_roce())).item(1036, {5}).item(1040, {64'000});

@@ -2,6 +2,7 @@
 // Builds sFlow datagrams word by word, as the document draws them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <string_view>
@@ -63,6 +64,22 @@ inline std::vector<std::uint8_t> sampled_roce() {
 inline Xdr sampled_header(const std::vector<std::uint8_t>& frame) {
   Xdr body{1, 1106, 4, static_cast<std::uint32_t>(frame.size())};
   return body.opaque(frame);
+}
+
+/// The frame that brings it to a collector: Ethernet, IPv4 and UDP from 10.0.0.7 to 10.0.0.1, 42 bytes.
+inline std::vector<std::uint8_t> framed(const Xdr& datagram) {
+  const std::size_t size = datagram.bytes.size();
+  std::vector<std::uint8_t> frame =
+      hex("505400000b01 505400000a01 0800 4500 0000 0001 0000 40 11 0000 0a000007 0a000001"
+          "c350 18c7 0000 0000");
+  const auto put16 = [&frame](std::size_t at, std::size_t value) {
+    frame[at] = static_cast<std::uint8_t>(value >> 8U);
+    frame[at + 1] = static_cast<std::uint8_t>(value);
+  };
+  put16(16, 28 + size);
+  put16(38, 8 + size);
+  frame.insert(frame.end(), datagram.bytes.begin(), datagram.bytes.end());
+  return frame;
 }
 
 }  // namespace roce::dissect

@@ -14,7 +14,6 @@
 namespace roce::analyze {
 namespace {
 
-using dissect::hex;
 using dissect::Xdr;
 
 constexpr std::int64_t ms = 1'000'000;
@@ -25,17 +24,7 @@ struct Collector {
   std::uint64_t number = 0;
 
   void take(const Xdr& datagram, std::int64_t time_ns = ms) {
-    const std::size_t size = datagram.bytes.size();
-    std::vector<std::uint8_t> bytes =
-        hex("505400000b01 505400000a01 0800 4500 0000 0001 0000 40 11 0000 0a000007 0a000001"
-            "c350 18c7 0000 0000");
-    const auto put16 = [&bytes](std::size_t at, std::size_t value) {
-      bytes[at] = static_cast<std::uint8_t>(value >> 8U);
-      bytes[at + 1] = static_cast<std::uint8_t>(value);
-    };
-    put16(16, 28 + size);
-    put16(38, 8 + size);
-    bytes.insert(bytes.end(), datagram.bytes.begin(), datagram.bytes.end());
+    const std::vector<std::uint8_t> bytes = dissect::framed(datagram);
     capture::Frame frame;
     frame.data = bytes.data();
     frame.captured = frame.wire = static_cast<std::uint32_t>(bytes.size());
@@ -134,6 +123,20 @@ TEST(ExportTracker, ARestartLosesNothing) {
   EXPECT_EQ(e.sources[0].samples, 4U);
 }
 
+TEST(ExportTracker, EverNewSourcesDoNotFillTheMemory) {
+  Collector collector;
+  const auto most = static_cast<std::uint32_t>(ExportTracker::states_at_most);
+  constexpr std::uint32_t of_one = 16;
+  for (std::uint32_t i = 0; i < most + of_one; i += of_one) {
+    Xdr all = datagram(i / of_one, of_one);
+    for (std::uint32_t k = 0; k < of_one; ++k) all.item(5, {1, 0, i + k, 0, 3, 12, 259, 0});
+    collector.take(all);
+  }
+  const Exports e = collector.end();
+  EXPECT_EQ(e.others_dropped, of_one);
+  EXPECT_LE(e.drops.size(), ExportTracker::drops_at_most);
+}
+
 TEST(ExportTracker, APacketSampledOnBothWaysIsOne) {
   Collector collector;
   std::uint32_t sequence = 0;
@@ -182,8 +185,8 @@ TEST(ExportTracker, DropsAreJoinedWithLossesOfTheSamePacket) {
   Collector collector;
   collector.take(datagram(1, 3).item(5, drop(1)).item(5, drop(2)).item(5, drop(3, 6)));
   FlowKey key;
-  key.src = dissect::IpAddress::v4(hex("0a4d0001").data());
-  key.dst = dissect::IpAddress::v4(hex("0a4d0002").data());
+  key.src = dissect::IpAddress::v4(dissect::hex("0a4d0001").data());
+  key.dst = dissect::IpAddress::v4(dissect::hex("0a4d0002").data());
   key.dst_qp = 0x11;
   key.transport = dissect::Transport::roce_v2_ipv4;
   FlowKey other = key;
