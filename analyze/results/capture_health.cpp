@@ -12,6 +12,17 @@
 
 namespace roce::analyze {
 
+NoRoce no_roce(const Snapshot& snapshot) {
+  if (snapshot.totals.packets != snapshot.frames_read) return {"none in the selection", {}};
+  constexpr std::string_view none = "none in this capture";
+  if (snapshot.exports.any())
+    return {none, fmt::format("Switches exported samples of it: {}.", exports_text(snapshot.exports))};
+  if (snapshot.totals.packets == 0) return {none, {}};
+  return {none,
+          "If there was RDMA traffic, the capture cannot see it: the NIC's RDMA offload bypasses the kernel. "
+          "Capture at a mirror port of the switch, or on the RDMA device itself."};
+}
+
 std::string_view stop_text(capture::StopReason reason) noexcept {
   using enum capture::StopReason;
   static constexpr EnumNames<capture::StopReason, 3> texts(

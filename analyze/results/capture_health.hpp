@@ -43,6 +43,14 @@ struct CaptureHealth {
 
 [[nodiscard]] CaptureHealth capture_health(const Snapshot& snapshot);
 
+/// Where there is no RoCE packet: that there is none, and how to get at what may have been sent; the second
+/// may be empty.
+struct NoRoce {
+  std::string_view what;  ///< "none in this capture"
+  std::string advice;     ///< whole sentences
+};
+[[nodiscard]] NoRoce no_roce(const Snapshot& snapshot);
+
 /// "reading was interrupted", "reading was ended by --max-time".
 [[nodiscard]] std::string_view stop_text(capture::StopReason reason) noexcept;
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "analyze/base/units.hpp"
+#include "analyze/results/capture_health.hpp"
 #include "analyze/results/connection_columns.hpp"
 #include "analyze/results/unpaired_connections.hpp"
 #include "cli/core/page.hpp"
@@ -154,14 +155,9 @@ void write_roce(Page& page, const Snapshot& s) {
       page.line("The snap length is too small: capture with tcpdump -s 0, or at least 128 bytes per packet.");
       return;
     }
-    page.line(page.paint("1", t.packets != s.frames_read ? "none in the selection" : "none in this capture"));
-    if (s.exports.any()) {
-      page.line("There are samples of it that switches exported: see sFlow below.");
-    } else if (t.packets != 0 && t.packets == s.frames_read) {
-      page.line(
-          "If there was RDMA traffic, the capture cannot see it: the NIC's RDMA offload bypasses the kernel. "
-          "Capture at a mirror port of the switch, or on the RDMA device itself.");
-    }
+    const auto [what, advice] = analyze::no_roce(s);
+    page.line(page.paint("1", what));
+    if (!advice.empty()) page.line(advice);
     return;
   }
   std::vector<std::pair<std::string, std::uint64_t>> versions;

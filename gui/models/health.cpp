@@ -116,13 +116,9 @@ QString packets_link(const char* filter) {
 void add_roce(Facts& facts, const Snapshot& s) {
   const Totals& t = s.totals;
   if (t.roce_packets == 0) {
-    facts.emplace_back(
-        HealthWords::tr("RoCE"),
-        t.packets == 0
-            ? HealthWords::tr("none")
-            : HealthWords::tr("none in this capture. If RDMA was running, the NIC offloaded it past the "
-                              "kernel: capture at a mirror (SPAN) port of the switch, or on the RDMA "
-                              "device itself."));
+    const auto [what, advice] = analyze::no_roce(s);
+    facts.emplace_back(HealthWords::tr("RoCE"),
+                       to_qt(advice.empty() ? std::string(what) : std::string(what) + ". " + advice));
     return;
   }
   Counts versions;

@@ -8,6 +8,7 @@
 
 #include "analyze/base/units.hpp"
 #include "analyze/report/html/html_parts.hpp"
+#include "analyze/results/capture_health.hpp"
 #include "dissect/dissect.hpp"
 #include "dissect/opcode.hpp"
 
@@ -113,12 +114,8 @@ void write_roce(Page& page) {
   const Snapshot& s = page.snapshot;
   const Totals& t = s.totals;
   if (t.roce_packets == 0) {
-    figure(page, "RoCE", 0,
-           t.packets == s.frames_read && t.packets != 0
-               ? "none in this capture. If there was RDMA traffic, the NIC hid it from the capture, because "
-                 "RDMA bypasses the kernel. Capture at a mirror port of the switch, or on the RDMA device "
-                 "itself."
-               : "none in the selected packets");
+    const auto [what, advice] = no_roce(s);
+    figure(page, "RoCE", 0, advice.empty() ? std::string(what) : fmt::format("{}. {}", what, advice));
     return;
   }
   Counts versions, tunnels, opcodes, dscp, pcp{{"untagged", t.untagged}};
