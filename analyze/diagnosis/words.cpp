@@ -22,12 +22,13 @@ namespace {
 struct Party {
   std::string name;  ///< "10.0.0.1", "4 hosts", "10.0.0.1 and 10.0.0.2"
   bool many = false;
+  bool named = true;  ///< each host of it
 
   [[nodiscard]] std::string_view does(std::string_view one, std::string_view several) const noexcept {
     return many ? several : one;
   }
   /// Where to look: "10.0.0.1", "one of the 4 hosts".
-  [[nodiscard]] std::string place() const { return name.ends_with(" hosts") ? "one of the " + name : name; }
+  [[nodiscard]] std::string place() const { return named ? name : "one of the " + name; }
   [[nodiscard]] std::string oneself() const {
     return fmt::format("{} {}", name, does("itself", "themselves"));
   }
@@ -39,7 +40,7 @@ Party party_of(const Trouble& trouble, dissect::IpAddress Route::*end) {
   if (trouble.mutual())
     return {fmt::format("{} and {}", address_text(*hosts.begin()), address_text(*hosts.rbegin())), true};
   if (hosts.size() == 1) return {address_text(*hosts.begin()), false};
-  return {fmt::format("{} hosts", hosts.size()), true};
+  return {fmt::format("{} hosts", hosts.size()), true, false};
 }
 
 struct Said {

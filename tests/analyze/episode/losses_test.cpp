@@ -43,6 +43,25 @@ TEST(EpisodeLosses, AReadAskedForWholeAgainLacksItsRest) {
   )");
 }
 
+TEST(EpisodeLosses, IdsThatOthersUseTooLeaveRoomForAnything) {
+  // 12 was confirmed in the middle of the pass, and left out. That the IDs of the host, of which each packet
+  // takes three here, leave room for one more is chance.
+  expect_said(R"(
+       0 write 10 #1  |
+       1 write 11 #4  |
+       2 write 12 #7  |
+       3 write 13 #10 |
+       4 write 14 #13 |
+       8 nak 10       |
+      30 write 10 #16 | nak
+      31 write 11 #19 | nak
+      32 ack 12       |
+      33 write 13 #21 | nak
+      34 write 14 #24 | nak
+      40 ack 14       |
+  )");
+}
+
 TEST(EpisodeLosses, WhereNoAnswerWasCapturedAPassMayLeaveMessagesOut) {
   // By 12 an acknowledgement of 11 may have come that took another way: 12 begins a message.
   expect_said(R"(
