@@ -36,6 +36,7 @@ struct State {
   std::int32_t pass = 0;
   std::int32_t passes = 0;
   std::int32_t told_by = -1;  ///< Sent::told_by of the last one that began a pass
+  std::int32_t turned = -1;   ///< index in `sent` of what began the pass that has not come to `top` yet
   std::uint32_t pass_length = 0;
   std::uint8_t gaps = 0;
   std::array<Gap, gaps_at_most> gap;
@@ -180,7 +181,10 @@ class Search {
   }
   /// Since the packet behind the gap was captured.
   [[nodiscard]] std::int64_t late_by(const Sent& each, const Gap& gap) const noexcept {
-    const std::int64_t then = sent_[gap.by].time_ns;
+    return since(each, gap.by);
+  }
+  [[nodiscard]] std::int64_t since(const Sent& each, std::uint32_t other) const noexcept {
+    const std::int64_t then = sent_[other].time_ns;
     return then == capture::no_time || each.time_ns == capture::no_time ? 0 : each.time_ns - then;
   }
 
@@ -225,6 +229,7 @@ class Search {
       pending_.back().told.cursor = begins_at(each);
       if (begins_at(each) < psn) state.miss(begins_at(each), psn, index, false);
       state.pass_length = 0;
+      state.turned = static_cast<std::int32_t>(index);
       state.bottom = std::min(state.bottom, psn);
       state.row = -1;
       goes_on(state);
@@ -252,6 +257,19 @@ class Search {
           state.fill(gap, psn, each.end);
         }
       }
+    }
+    if (psn == from.top && from.cursor < from.top && from.turned >= 0 && each.late < Sent::never) {
+      // The end of the pass before, which the first of this one overtook. A row of new packets is none.
+      const std::int64_t late_ns = since(each, static_cast<std::uint32_t>(from.turned));
+      const float bits =
+          facts_.home + each.late + each.not_first + (late_ns > facts_.late_by_ns ? facts_.too_late : 0);
+      State& state = step(from, Move::late, bits, grown);
+      Placed& told = pending_.back().told;
+      told.of_first = true;
+      told.pass = from.pass - 1;
+      told.late_ns = late_ns;
+      state.top = each.end;
+      state.row = -1;
     }
     if (each.previous >= 0 && each.copy < Sent::never) {
       // Whoever shows a row of packets again has the same lag all along.

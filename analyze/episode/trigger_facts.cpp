@@ -170,8 +170,19 @@ void Triggers::follow_responses() {
     overtaken[static_cast<std::size_t>(stream_.sent[i].note)] = stream_.overtaken(i);
   Map<std::int64_t, std::int64_t> asked;  // PSNs that have responses: from, to
   std::int64_t lacks = -1;
+  const auto took_until = [&](std::int64_t psn) {  // what it lacks then
+    const auto range = asked.upper_bound(psn);
+    const bool inside = range != asked.begin() && std::prev(range)->second > psn;
+    lacks = inside ? psn : range == asked.end() ? -1 : range->first;
+  };
+  // Who lacks a response and sees a later one goes back. Who goes on, round trip by round trip, has taken it,
+  // though the capture has not.
+  constexpr int enough = 4;
+  int rounds = 0;
+  std::int64_t answered_from = -1;  // an answer to that or later ends the round trip
   for (const Note& note : scene_.notes) {
     lacks_.push_back(lacks);
+    const std::int64_t lacked = lacks;
     const dissect::OpcodeInfo& info = dissect::opcode_info(note.opcode);
     if (note.before && note.answered) continue;
     if (note.request && answered_on_its_own(info.operation)) {
@@ -180,10 +191,15 @@ void Triggers::follow_responses() {
       const bool anew = !overtaken[lacks_.size() - 1];
       if (lacks < 0 || (anew && note.psn < lacks)) lacks = note.psn;
     } else if (!note.request && info.operation != Operation::acknowledge && note.psn == lacks) {
-      ++lacks;
-      auto range = asked.upper_bound(lacks);
-      const bool inside = range != asked.begin() && std::prev(range)->second > lacks;
-      if (!inside) lacks = range == asked.end() ? -1 : range->first;
+      took_until(lacks + 1);
+    } else if (!note.request && lacks >= 0 && note.psn > lacks && note.psn >= answered_from) {
+      if (answered_from >= 0) ++rounds;
+      answered_from = sent_to_[lacks_.size() - 1];
+      if (rounds >= enough) took_until(note.psn + 1);
+    }
+    if (lacks != lacked || (note.request && note.psn <= lacks)) {
+      rounds = 0;
+      answered_from = -1;
     }
   }
 }

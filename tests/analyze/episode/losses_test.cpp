@@ -255,5 +255,30 @@ TEST(EpisodeLosses, WhatMayStillComeIsNotLost) {
   )");
 }
 
+TEST(EpisodeLosses, WhoGoesOnHasTakenTheResponseThatTheCaptureMissed) {
+  // The response 11 is not in the capture. Five round trips later the timer repeats what was not confirmed,
+  // and nothing before it.
+  expect_said(R"(
+         0 read 10 +3     |
+         5 begin 10 =1    |
+         7 end 12 =1      |
+        20 write 13       |
+        25 ack 13 =2      |
+        40 write 14       |
+        45 ack 14 =3      |
+        60 write 15       |
+        65 ack 15 =4      |
+        80 write 16       |
+        85 ack 16 =5      |
+       100 write 17       |
+       105 ack 17 =6      |
+       120 first 18       |
+       121 last 19        |
+      4120 first 18       | timeout
+      4121 last 19        | timeout
+      4126 ack 19 =7      |
+  )");
+}
+
 }  // namespace
 }  // namespace roce::analyze::episode

@@ -238,6 +238,31 @@ TEST(Shuffled, WhereOthersAreLateAnUnansweredOneIsUndecided) {
   expect_said(episode("open"), shuffles);
 }
 
+TEST(Shuffled, TheEndOfAPassIsOvertakenByTheNextOne) {
+  // The answer to 10 to 19 lacks nothing: its 19 comes while the next answer is under way.
+  expect_said(R"(
+         0 read 10 +10 |
+         5 begin 10 =1 |
+         6 inner 11 |
+         7 inner 12 |
+         8 inner 14 |
+         9 inner 13 | late
+        10 inner 15 |
+        11 inner 16 |
+        12 inner 17 |
+        13 inner 18 |
+        30 read 13 +7 | read_retry
+        35 begin 13 =1 | read_retry
+        36 inner 14 | read_retry
+        37 end 19 =1 | late
+        38 inner 15 | read_retry
+        39 inner 16 | read_retry
+        40 inner 17 | read_retry
+        41 inner 18 | read_retry
+        42 end 19 =1 | read_retry
+  )");
+}
+
 }  // namespace
 }  // namespace shuffled_test
 }  // namespace roce::analyze::episode
