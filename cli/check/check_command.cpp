@@ -97,7 +97,10 @@ std::string check_text(const CheckOptions& options, const Snapshot& snapshot) {
       fmt::format("{} in {}, policy {}", plural(snapshot.totals.roce_packets, "RoCE packet", "RoCE packets"),
                   plural(snapshot.flows.size(), "flow", "flows"), printable(options.analyze.policy));
   for (const std::string& each : not_judged(snapshot)) text += fmt::format("not judged: {}\n", each);
-  if (failing == 0 && (!missing.empty() || snapshot.markings.others != 0)) {
+  if (failing == 0 && diagnosis_reaches(snapshot, least)) {
+    text += fmt::format("failed: what is wrong is at or above {}, no finding alone is ({})\n",
+                        options.analyze.fail_on, where);
+  } else if (failing == 0 && (!missing.empty() || snapshot.markings.others != 0)) {
     text += fmt::format("incomplete: no finding at or above {} where judged ({})\n", options.analyze.fail_on,
                         where);
   } else if (failing == 0 && snapshot.completeness.limited()) {

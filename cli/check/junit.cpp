@@ -10,6 +10,7 @@
 #include "analyze/results/diagnosis.hpp"
 #include "analyze/results/finding.hpp"
 #include "analyze/results/not_judged.hpp"
+#include "cli/core/fail_on.hpp"
 
 namespace roce::cli {
 namespace {
@@ -140,6 +141,17 @@ std::string junit_xml(const analyze::Snapshot& snapshot, analyze::Severity least
     if (found.noted != 0) cases += fmt::format("      <system-out>{}</system-out>\n", escaped(found.output));
     cases += "    </testcase>\n";
   }
+  // No finding may be as bad as what they say together.
+  const analyze::Diagnosis* const worst = analyze::worst_diagnosis(snapshot);
+  if (failures == 0 && looked && diagnosis_reaches(snapshot, least)) {
+    ++tests;
+    ++failures;
+    cases += fmt::format(
+        "    <testcase classname=\"roceanalyze\" name=\"diagnosis\">\n      <failure type=\"{}\" "
+        "message=\"{}\">{}</failure>\n    </testcase>\n",
+        analyze::consequence_names[worst->severity], escaped(worst->sentence),
+        escaped(facts_text(*worst) + '\n' + worst->advice));
+  }
   std::string errors;
   std::size_t error_count = 0;
   const auto add_error = [&](std::string_view name, const std::string& message) {
@@ -156,7 +168,6 @@ std::string junit_xml(const analyze::Snapshot& snapshot, analyze::Severity least
   std::string notes = limits.empty() ? limits : limits + ".\n";
   for (const std::string& each : not_judged(snapshot)) notes += fmt::format("not judged: {}\n", each);
   if (!notes.empty()) notes = fmt::format("    <system-out>{}</system-out>\n", escaped(notes));
-  const analyze::Diagnosis* worst = analyze::worst_diagnosis(snapshot);
   const std::string diagnosis =
       worst == nullptr ? std::string()
                        : fmt::format("      <property name=\"diagnosis\" value=\"{}: {}\"/>\n",

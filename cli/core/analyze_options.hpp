@@ -71,8 +71,8 @@ struct Analyzed {
 [[nodiscard]] std::unique_ptr<capture::CaptureSource> read_again(const AnalyzeOptions& options,
                                                                  const analyze::Snapshot& snapshot);
 
-/// The exit status with --fail-on: exit_findings if a finding reaches that level. An input that was not read
-/// completely overrides it.
+/// The exit status with --fail-on: exit_findings if a finding or diagnosis reaches that level. An input that
+/// was not read completely overrides it.
 [[nodiscard]] int status_with_findings(const Analyzed& result, const AnalyzeOptions& options);
 
 /// One pass over a source, with a progress bar; Ctrl-C ends the reading, not the analysis. `label` precedes
