@@ -209,6 +209,11 @@ void find_missing_parts(const OpcodeSums& sums, const Coverage& coverage, std::v
   }
 }
 
+std::uint64_t sent_again(const Events& sent) {
+  return sent.count(Event::retransmitted_nak) + sent.count(Event::retransmitted_timeout) +
+         sent.count(Event::retransmitted_read_retry);
+}
+
 /// A capture or hardware filter that passed some opcodes only: others are missing that must have been there.
 std::vector<std::string> opcode_filtered_of(const Snapshot& s) {
   std::vector<std::string> missing;
@@ -233,7 +238,9 @@ std::vector<std::string> opcode_filtered_of(const Snapshot& s) {
     if (!acknowledges(c.service)) continue;
     for (unsigned side = 0; side < 2; ++side) {
       if (c.requester[side].requests != 0 && !heard) heard = hears_other_direction(s, c, side);
-      asked_again = asked_again || 4 * c.requester[side].trouble->timeouts > c.requester[side].requests;
+      // Where most of what is sent is sent again, it is not known that the READs were answered.
+      asked_again = asked_again || 4 * c.requester[side].trouble->timeouts > c.requester[side].requests ||
+                    2 * sent_again(c.sent[side]) > c.packets[side];
     }
     if (c.paired()) answer_directions = 2;
   }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <set>
 
 #include "analyze/base/units.hpp"
 #include "analyze/base/value_format.hpp"
@@ -97,6 +98,15 @@ std::string cut_text(const Completeness& c) {
   return fmt::format("Packets are cut at {} bytes: what lies behind is not checked", c.cut_at);
 }
 
+/// The name of an input that is there once more; empty: none is.
+std::string file_given_twice(const std::vector<capture::FileInfo>& files) {
+  std::set<std::string_view> names;
+  for (const capture::FileInfo& file : files) {
+    if (file.path != "-" && !names.insert(file.path).second) return file.path;
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string capture_limits_text(const Snapshot& s) {
@@ -124,7 +134,14 @@ std::string capture_limits_text(const Snapshot& s) {
     say(fmt::format("{} of {} {} not here: lost on the way or not captured, which nobody can tell of UD",
                     c.datagrams_missing, plural(c.datagrams, "UD packet", "UD packets"),
                     c.datagrams_missing == 1 ? "is" : "are"));
-  if (c.doubled >= 0.02) say(doubled_text(c));
+  if (const std::string twice = file_given_twice(s.files); !twice.empty()) {
+    say(
+        fmt::format("{} was given twice: every packet of it is there twice, and counted twice where packets "
+                    "are counted",
+                    twice));
+  } else if (c.doubled >= 0.02) {
+    say(doubled_text(c));
+  }
   if (c.cut_at != 0) say(cut_text(c));
   if (c.clock_steps != 0)
     say(fmt::format("The clock was set {} during the capture",
