@@ -26,6 +26,9 @@ void Incident::absorb(const Incident& more) noexcept {
   discarded_packets += more.discarded_packets;
   discarded_bytes += more.discarded_bytes;
   selected = selected || more.selected;
+  for (std::size_t side = 0; side < silent.size(); ++side) {
+    if (more.silent[side].length_ns() > silent[side].length_ns()) silent[side] = more.silent[side];
+  }
 }
 
 void settle_incidents(std::vector<Incident>& incidents, const std::vector<Connection>& connections) {

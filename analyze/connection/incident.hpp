@@ -139,6 +139,16 @@ inline constexpr EnumNames<Undecided, undecided_count> undecided_names(
      {Undecided::asks_for_taken, "asks_for_taken"},
      {Undecided::not_ready_again, "not_ready_again"}});
 
+/// A time in which one side of a connection sent nothing that was captured, but before and behind it.
+struct Silence {
+  std::int64_t from_ns = capture::no_time;  ///< of the last packet before it
+  std::int64_t until_ns = capture::no_time;
+
+  [[nodiscard]] std::int64_t length_ns() const noexcept {
+    return from_ns == capture::no_time ? 0 : until_ns - from_ns;
+  }
+};
+
 /// One trouble of one PSN space and its recovery: the losses, NAKs, RNR NAKs and passes of repeats that
 /// follow from each other. A plain value.
 struct Incident {
@@ -188,6 +198,7 @@ struct Incident {
   std::int64_t answers_late_ns = 0;
   std::int64_t stalled_ns = 0;            ///< without goodput: what is missing was not yet sent again
   std::int64_t recovery_ns = unknown_ns;  ///< from the first packet that shows it to the confirmation
+  std::array<Silence, 2> silent;          ///< the longest of each side that is part of it, by side
 
   [[nodiscard]] std::uint32_t lost_at_least() const noexcept { return lost_before + lost_after; }
   [[nodiscard]] bool is_known_by(PlaceEvidence evidence) const noexcept {

@@ -38,8 +38,9 @@ Cost cost_of(const Trouble& trouble) {
 Consequence consequence_of(const Trouble& trouble, const HitShare& share) {
   if (trouble.failed != 0) return Consequence::fatal;
   // No traffic at all is degraded, however few packets say so.
-  if (trouble.cause == RootCause::pause || trouble.cause == RootCause::no_answer)
-    return Consequence::degraded;
+  constexpr Causes of_standstill{RootCause::pause, RootCause::no_answer, RootCause::outage,
+                                 RootCause::path_mtu};
+  if (of_standstill.has(trouble.cause)) return Consequence::degraded;
   constexpr std::uint64_t chance = 3;
   constexpr std::uint64_t a_row = 10;
   if (trouble.weight() < chance || (trouble.incidents.size() < chance && trouble.at_least < a_row))
@@ -148,6 +149,7 @@ void diagnose(Snapshot& snapshot) {
     draft.diagnosis = diagnosis_of(snapshot, trouble);
     draft.cause = trouble.cause;
     draft.ways = trouble.ways;
+    draft.ways.insert(trouble.shown_on.begin(), trouble.shown_on.end());
     for (const auto& [id, side] : trouble.sides) draft.connections.insert(id);
     drafts.push_back(std::move(draft));
   }

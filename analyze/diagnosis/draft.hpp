@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "analyze/diagnosis/troubles.hpp"
@@ -15,7 +16,8 @@ struct Draft {
   RootCause cause{};
   std::set<std::uint32_t> connections;
   std::set<Route> ways;
-  int follows = 0;  ///< FindingRole::follows of the finding that it is
+  std::string first;  ///< the sentence of the first of several findings that it is
+  int follows = 0;    ///< FindingRole::follows of the finding that it is
 };
 
 /// Gives each finding to the diagnosis that it is evidence of, first those that the cause itself shows, then

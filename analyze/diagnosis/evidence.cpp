@@ -2,10 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
 #include <string>
 
 #include "analyze/base/address_text.hpp"
+#include "analyze/connection/find_connection.hpp"
 #include "analyze/diagnosis/draft.hpp"
 
 namespace roce::analyze::diagnosis {
@@ -73,6 +75,7 @@ Draft draft_of(const Finding& finding, std::size_t index, const FindingRole& rol
   d.sentence = !names_host && what.find(finding.subject) == std::string::npos && finding.connections.empty()
                    ? fmt::format("{}: {}", finding.subject, what)
                    : what;
+  draft.first = d.sentence;
   if (finding.explanation.size() > what.size() + 2)
     d.facts.push_back(finding.explanation.substr(what.size() + 2));
   d.from = finding.from;
@@ -91,16 +94,49 @@ Draft draft_of(const Finding& finding, std::size_t index, const FindingRole& rol
   return draft;
 }
 
-void take_evidence(Draft& draft, const Finding& finding, std::size_t index) {
+/// The same command for all that a diagnosis is about, where that of a finding is about one of many
+/// connections or directions: with addresses instead of their numbers.
+std::string widened(const Snapshot& snapshot, const Draft& draft, std::string command) {
+  constexpr std::string_view scope = "roce.connection == ", towards = "roce.direction == ", both = " && ";
+  const Diagnosis& d = draft.diagnosis;
+  const std::size_t at = command.find(scope);
+  std::size_t behind = command.find(both, at);
+  if (at == std::string::npos || behind == std::string::npos) return command;
+  const auto id = std::strtoull(command.c_str() + at + scope.size(), nullptr, 10);
+  const Connection* const connection = find_connection(snapshot.connections, id);
+  if (connection == nullptr) return command;
+  behind += both.size();
+  std::string hosts = d.connection_count < 2 ? command.substr(at, behind - at) : std::string();
+  const auto add = [&](std::string_view field, const dissect::IpAddress& host) {
+    if (d.connection_count >= 2 && (d.from == host || d.to == host))
+      hosts += fmt::format("{} == {} && ", field, address_text(host));
+  };
+  const bool one_way = command.compare(behind, towards.size(), towards) == 0;
+  const unsigned sender = one_way && command.compare(behind + towards.size(), 6, "b_to_a") == 0 ? 1 : 0;
+  const dissect::IpAddress &from = connection->ends[sender].address,
+                           &to = connection->ends[1 - sender].address;
+  const bool mutual = draft.ways.contains({from, to}) && draft.ways.contains({to, from});
+  if (one_way && d.connection_count < 2 && !mutual) return command;
+  if (one_way) behind = std::min(command.find(both, behind), command.size() - both.size()) + both.size();
+  // What else names a direction holds for this connection only.
+  if (command.find("direction", behind) != std::string::npos) return command;
+  add(one_way && !mutual ? "roce.src" : "roce.addr", from);
+  add(one_way && !mutual ? "roce.dst" : "roce.addr", to);
+  return command.replace(at, behind - at, hosts);
+}
+
+void take_evidence(const Snapshot& snapshot, Draft& draft, const Finding& finding, std::size_t index) {
   Diagnosis& d = draft.diagnosis;
   if (d.findings.empty() && told_by_findings.has(draft.cause))
     d.facts.insert(d.facts.begin(), finding.explanation);
   d.findings.push_back(index);
   if (d.advice.empty()) {
-    d.advice = finding.advice;
+    const std::string command = command_of(finding);
+    d.advice =
+        finding.advice.substr(0, finding.advice.size() - command.size()) + widened(snapshot, draft, command);
   } else if (d.findings.size() == 1) {  // the trouble has its own, without the packets
     if (const std::string command = command_of(finding); !command.empty())
-      d.advice += " The packets: " + command;
+      d.advice += " The packets: " + widened(snapshot, draft, command);
   }
 }
 
@@ -110,7 +146,9 @@ Draft* best_fit(std::vector<Draft>& drafts, std::size_t troubles, const Finding&
   Draft* best = nullptr;
   int most = 0;
   for (std::size_t k = 0; k < troubles; ++k) {
-    if (own != (role.alone == drafts[k].cause) || role.never_of.has(drafts[k].diagnosis.seen)) continue;
+    if (own != (role.alone == drafts[k].cause) ||
+        (drafts[k].cause != RootCause::outage && role.never_of.has(drafts[k].diagnosis.seen)))
+      continue;
     const int fit = fitness(drafts[k], finding, role);
     if (fit > most) {
       best = &drafts[k];
@@ -142,6 +180,7 @@ void add_alone(const Snapshot& snapshot, std::size_t index, const FindingRole& r
   if (d.from != finding.from) d.from.reset();
   if (d.to != finding.to) d.to.reset();
   d.at_least += finding.count;
+  d.sentence = fmt::format("{}; {} in all", alike->first, d.at_least);
   place_alone(d);
 }
 
@@ -161,7 +200,7 @@ void share_out_findings(const Snapshot& snapshot, std::vector<Draft>& drafts) {
     each_left([&](std::size_t i, const FindingRole& role) {
       Draft* const draft = best_fit(drafts, troubles, snapshot.findings[i], role, own);
       if (draft == nullptr) return;
-      take_evidence(*draft, snapshot.findings[i], i);
+      take_evidence(snapshot, *draft, snapshot.findings[i], i);
       taken[i] = true;
     });
   }

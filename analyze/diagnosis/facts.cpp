@@ -40,6 +40,7 @@ std::string pattern_words(const LossPattern& pattern, const Incident* odd) {
     case Pattern::periodic:
       return fmt::format("At even intervals of {}.", duration_text(pattern.period_ns));
     case Pattern::outage:
+      if (pattern.connections_hit == 0) return {};
       return fmt::format("All at once on {} connections, once: nothing got through for {} at least.",
                          pattern.connections_hit, duration_text(pattern.outage_ns));
     case Pattern::by_class:
@@ -53,11 +54,14 @@ std::string pattern_words(const LossPattern& pattern, const Incident* odd) {
           pattern.common,
           pattern.others == 1 ? std::string("another one") : fmt::format("{} others", pattern.others));
     case Pattern::by_size:
-      return fmt::format(
-          "Packets of {} message bytes and more never get through, {} of up to {} bytes do, and the receiver "
-          "asks "
-          "for what it misses: as behind a link with a smaller MTU.",
-          pattern.lost_bytes, plural(pattern.passed, "message", "messages"), pattern.passed_bytes);
+      if (!pattern.size) return {};
+      return (pattern.size->passed_bytes == 0
+                  ? std::string()
+                  : fmt::format("{} of up to {} bytes got through. ",
+                                plural(pattern.size->passed, "message", "messages"),
+                                pattern.size->passed_bytes)) +
+             "The receiver asks for what it misses, so others do get there: as behind a link with a smaller "
+             "MTU.";
     case Pattern::none:
     case Pattern::count_:
       break;
@@ -98,7 +102,7 @@ std::string tunnel_words(const Snapshot& snapshot, const Trouble& trouble) {
 
 std::string paused_words(const Snapshot& snapshot, const Trouble& t) {
   constexpr Causes of_silence{RootCause::no_answer, RootCause::answers_lost, RootCause::timer_too_short,
-                              RootCause::request_or_answer_lost};
+                              RootCause::outage, RootCause::request_or_answer_lost};
   if (!of_silence.has(t.cause)) return {};
   for (const HeldLink& held : links_held_by_switches(snapshot)) {
     const auto meanwhile = std::count_if(t.incidents.begin(), t.incidents.end(), [&](const Incident* each) {

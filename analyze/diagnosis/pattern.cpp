@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <limits>
 #include <map>
 #include <vector>
 
@@ -167,44 +166,19 @@ void look_for_share(const Snapshot& snapshot, const Trouble& trouble, LossPatter
   }
 }
 
-/// Whether nothing from a size on was ever confirmed on the connections that it hits, while smaller messages
-/// between the same hosts were, and their receiver is there: it asked for what it missed.
-void look_for_size(const Snapshot& snapshot, const Trouble& trouble, LossPattern& found) {
-  constexpr std::uint64_t enough_passed = 8;
-  std::uint64_t naks = 0;
-  std::uint64_t smallest = std::numeric_limits<std::uint64_t>::max();
-  for (const auto& [id, sender] : trouble.sides) {
-    const Connection* const connection = find_connection(snapshot.connections, id);
-    if (connection == nullptr) return;
-    const RetryChain& chain = connection->requester[sender].trouble->worst_chain;
-    if (chain.resends < enough || chain.answered || chain.bytes == 0) return;
-    smallest = std::min<std::uint64_t>(smallest, chain.bytes);
-    naks += connection->sent[1 - sender].count(Event::nak_sequence_error);
-  }
-  if (naks == 0) return;
-  for (const Connection& connection : snapshot.connections) {
-    for (unsigned side = 0; side < 2; ++side) {
-      if (!trouble.ways.contains({connection.ends[side].address, connection.ends[1 - side].address}))
-        continue;
-      for (const OperationStats& operation : connection.requester[side].operations) {
-        if (operation.kind == OperationKind::read) continue;  // its bytes go the other way
-        found.passed += operation.answered;
-        found.passed_bytes = std::max(found.passed_bytes, operation.largest_answered);
-      }
-    }
-  }
-  if (found.passed < enough_passed || found.passed_bytes >= smallest) return;
-  found.pattern = Pattern::by_size;
-  found.lost_bytes = smallest;
-}
-
 }  // namespace
 
 LossPattern pattern_of(const Snapshot& snapshot, const Trouble& trouble) {
   LossPattern found;
-  if (trouble.cause == RootCause::no_answer || trouble.cause == RootCause::loss)
-    look_for_size(snapshot, trouble, found);
-  if (found.pattern != Pattern::none) return found;
+  if (trouble.cause == RootCause::outage) {
+    found.pattern = Pattern::outage;
+    return found;
+  }
+  if (trouble.cause == RootCause::path_mtu) {
+    found.pattern = Pattern::by_size;
+    found.size = size_hole(snapshot, trouble.ways);
+    return found;
+  }
   if (!counted_in_packets.has(trouble.cause)) return found;
   std::int64_t time_ns = 0;
   for (const auto& [id, side] : trouble.sides) {

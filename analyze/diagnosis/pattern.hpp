@@ -5,7 +5,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
+#include "analyze/diagnosis/size_hole.hpp"
 #include "analyze/diagnosis/troubles.hpp"
 
 namespace roce::analyze::diagnosis {
@@ -18,11 +20,7 @@ struct LossPattern {
   std::size_t connections_hit = 0;  ///< Pattern::outage: at once
   unsigned common = 0;              ///< Pattern::by_class: the DSCP; Pattern::by_path: the UDP source port
   std::size_t others = 0;           ///< and how many others lose none
-  /// Pattern::by_size: message bytes of the packets that never get through, at least, and of the largest
-  /// message that did; and how many did.
-  std::uint64_t lost_bytes = 0;
-  std::uint64_t passed_bytes = 0;
-  std::uint64_t passed = 0;
+  std::optional<SizeHole> size;     ///< Pattern::by_size
 };
 
 /// Pattern::none where the incidents are too few to tell.

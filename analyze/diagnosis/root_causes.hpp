@@ -20,6 +20,7 @@ enum class RootCause : std::uint8_t {
   connection_refused,      ///< the CM was told no
   connection_unanswered,   ///< or nothing
   pause,                   ///< PFC or PAUSE holds the traffic up
+  outage,                  ///< nothing gets through for a while
   corruption,              ///< bits are flipped on the way
   trimming,                ///< a switch trims packets instead of dropping them: its queue is full
   loss,                    ///< packets are dropped
@@ -47,6 +48,7 @@ inline constexpr EnumNames<RootCause, root_cause_count> root_cause_names(
      {RootCause::connection_refused, "connection_refused"},
      {RootCause::connection_unanswered, "connection_unanswered"},
      {RootCause::pause, "pause"},
+     {RootCause::outage, "outage"},
      {RootCause::corruption, "corruption"},
      {RootCause::trimming, "trimming"},
      {RootCause::loss, "loss"},
@@ -90,8 +92,12 @@ inline constexpr Causes of_one_place{RootCause::reordering, RootCause::timer_too
                                      RootCause::loss_or_reordering};
 /// One host's own, however many send to it, and only at its time.
 inline constexpr Causes of_one_receiver{RootCause::pause};
+/// It explains what was there at that time, and nothing else.
+inline constexpr Causes of_its_time{RootCause::pause, RootCause::outage};
+/// A hop on the way has it, so two pairs of hosts with one in common show the same one.
+inline constexpr Causes of_one_hop{RootCause::outage, RootCause::path_mtu};
 /// Where two hosts show it to each other, in both directions, it is one trouble.
-inline constexpr Causes of_both_ways{RootCause::timer_too_short};
+inline constexpr Causes of_both_ways{RootCause::timer_too_short, RootCause::outage, RootCause::path_mtu};
 /// It hits answers, for which the receiver's requests are sent again.
 inline constexpr Causes repeated_by_receiver{RootCause::answers_lost};
 /// Causes whose finding knows more than the sentence says: which request, which address, who is silent since

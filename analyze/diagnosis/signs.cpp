@@ -5,6 +5,8 @@
 
 #include "analyze/base/units.hpp"
 #include "analyze/connection/find_connection.hpp"
+#include "analyze/diagnosis/outages.hpp"
+#include "analyze/diagnosis/size_hole.hpp"
 #include "analyze/findings/shared/retry_chains.hpp"
 #include "analyze/results/unpaired_connections.hpp"
 
@@ -52,7 +54,8 @@ Needs needs_of(IncidentKind what) noexcept {
 
 class Collector {
  public:
-  explicit Collector(const Snapshot& snapshot) : snapshot_(snapshot), unpaired_(snapshot) {}
+  explicit Collector(const Snapshot& snapshot)
+      : snapshot_(snapshot), unpaired_(snapshot), outages_(snapshot) {}
   [[nodiscard]] Troubles take();
 
  private:
@@ -61,16 +64,23 @@ class Collector {
              std::uint64_t without = 0);
   void count_lost(const Connection& connection, unsigned sender);
   void count_ends(const Connection& connection, unsigned side);
+  void count_rnr(const Connection& connection, unsigned side);
+  void find_size_holes();
   void note(const Incident& incident);
+  [[nodiscard]] Trouble* behind_timer(const Incident& incident) const;
+  Trouble& in_outage(const Outage& outage, const Connection& connection, unsigned side);
   void count_pauses(const PausePort& port);
   void silence(const Incident& incident, const Connection& connection, Trouble& trouble);
   [[nodiscard]] std::uint64_t usual_ns(const Requester& requester);
 
   const Snapshot& snapshot_;
   UnpairedConnections unpaired_;
+  Outages outages_;
   Troubles all_;
   std::map<const Requester*, std::uint64_t>
       usual_ns_;  ///< usual_answer_ns() of those that incidents asked for
+  /// By connection and requester: the last timer that ran out, and what trouble that was.
+  std::map<std::pair<std::uint32_t, unsigned>, std::pair<const Incident*, Trouble*>> timers_;
   std::set<std::pair<std::uint32_t, unsigned>> ended_;  ///< requesters whose end some incident tells
 };
 
@@ -97,12 +107,17 @@ void Collector::count(RootCause cause, Whereabouts seen, const Connection& conne
                       Event event, std::uint64_t without) {
   const EventLog* log = connection.sent[sender].find(event);
   if (log == nullptr || log->count <= without) return;
+  const Outage* const outage = log->first_time_ns == capture::no_time
+                                   ? nullptr
+                                   : outages_.around(connection, log->first_time_ns, log->last_time_ns);
+  if (outage != nullptr && event != Event::icrc_mismatch) {
+    in_outage(*outage, connection, sender).packets.insert(log->frames.begin(), log->frames.end());
+    return;
+  }
   Trouble& trouble = at(cause, seen, connection, sender);
   trouble.at_least += log->count - without;
   trouble.packets.insert(log->frames.begin(), log->frames.end());
-  if (log->first_time_ns == capture::no_time) return;
-  trouble.first_ns = std::min(trouble.first_ns.value_or(log->first_time_ns), log->first_time_ns);
-  trouble.last_ns = std::max(trouble.last_ns.value_or(log->last_time_ns), log->last_time_ns);
+  if (log->first_time_ns != capture::no_time) trouble.was_there(log->first_time_ns, log->last_time_ns);
 }
 
 void Collector::count_lost(const Connection& connection, unsigned sender) {
@@ -124,6 +139,38 @@ void Collector::count_lost(const Connection& connection, unsigned sender) {
         elsewhere);
   if (sent.count(Event::lost_between_points) == 0)
     count(RootCause::loss, Whereabouts::upstream, connection, sender, Event::uc_message_lost, damaged);
+}
+
+/// RNR NAKs to that side; an incident may have many.
+void Collector::count_rnr(const Connection& connection, unsigned side) {
+  const EventLog* const naks = connection.sent[1 - side].find(Event::rnr_nak);
+  if (naks == nullptr) return;
+  Trouble& trouble = at(RootCause::receiver_not_ready, Whereabouts::responder, connection, side);
+  trouble.at_least += naks->count;
+  trouble.packets.insert(naks->frames.begin(), naks->frames.end());
+}
+
+/// Packets of a size that never get through from one host to another.
+void Collector::find_size_holes() {
+  std::set<Route> ways;
+  for (const Connection& connection : snapshot_.connections) {
+    if (!snapshot_.completeness.bears(needs::both_directions, connection)) continue;
+    for (unsigned side = 0; side < 2; ++side) {
+      if (!never_answered(connection.requester[side].trouble->worst_chain)) continue;
+      ways.emplace(connection.ends[side].address, connection.ends[1 - side].address);
+    }
+  }
+  for (const Route& way : ways) {
+    const std::optional<SizeHole> hole = size_hole(snapshot_, {way});
+    if (!hole) continue;
+    for (const auto& [connection, side] : hole->stuck) {
+      Trouble& trouble = at(RootCause::path_mtu, Whereabouts::downstream, *connection, side);
+      const RetryChain& chain = connection->requester[side].trouble->worst_chain;
+      ++trouble.at_least;
+      trouble.packets.insert({chain.first_frame, chain.last_frame});
+      trouble.was_there(chain.first_time_ns, chain.last_time_ns);
+    }
+  }
 }
 
 /// Ends that no incident tells of: there is a limit to their number.
@@ -214,6 +261,28 @@ void Collector::silence(const Incident& incident, const Connection& connection, 
   trouble.answer_ns = std::max(trouble.answer_ns, usual_ns(connection.requester[incident.side]));
 }
 
+/// The trouble that an outage is, which shows on a connection in what that side sends, or in the answers.
+Trouble& Collector::in_outage(const Outage& outage, const Connection& connection, unsigned side) {
+  const Route way{connection.ends[side].address, connection.ends[1 - side].address};
+  Trouble& trouble =
+      at(RootCause::outage, outage.seen, connection, outage.dead.contains(way) ? side : 1 - side);
+  trouble.outages.emplace(outage.from_ns, outage.until_ns);
+  trouble.at_least = trouble.outages.size();
+  trouble.was_there(outage.from_ns, outage.until_ns);
+  if (outage.timer_ns != 0) trouble.waits_ns = {outage.timer_ns};
+  return trouble;
+}
+
+/// The trouble of the timer that had just run out for requests of the same side; null: none had.
+Trouble* Collector::behind_timer(const Incident& incident) const {
+  const auto last = timers_.find({incident.connection, incident.side});
+  if (last == timers_.end()) return nullptr;
+  const auto& [timer, trouble] = last->second;
+  constexpr std::int64_t soon = 64;
+  const bool soon_after = soon * (incident.start_ns - timer->end_ns) <= timer->end_ns - timer->start_ns;
+  return soon_after ? trouble : nullptr;
+}
+
 void Collector::note(const Incident& incident) {
   const Connection* const connection = find_connection(snapshot_.connections, incident.connection);
   if (connection == nullptr || !snapshot_.completeness.bears(needs_of(incident.what), *connection)) return;
@@ -224,7 +293,9 @@ void Collector::note(const Incident& incident) {
   const RetryChain& chain = requester.trouble->worst_chain;
   Trouble* trouble = nullptr;
   const bool by_timer = incident.learned == LearnedBy::timer;
-  switch (incident.what) {
+  const Outage* const outage = outages_.of(incident, *connection);
+  if (outage != nullptr) trouble = &in_outage(*outage, *connection, side);
+  switch (outage != nullptr ? IncidentKind::count_ : incident.what) {
     case IncidentKind::loss:
       // The same incident may show losses on both sides of the capture point.
       if (incident.is_known_by(PlaceEvidence::trimmed)) {
@@ -242,7 +313,6 @@ void Collector::note(const Incident& incident) {
     case IncidentKind::rnr:
     case IncidentKind::rnr_exhausted:
       trouble = &at(RootCause::receiver_not_ready, Whereabouts::responder, *connection, side);
-      ++trouble->at_least;
       break;
     case IncidentKind::reordering:
       trouble = &at(RootCause::reordering, seen_of(incident.place), *connection, sender);
@@ -285,24 +355,29 @@ void Collector::note(const Incident& incident) {
       ++trouble->at_least;
       break;
     case IncidentKind::loss_or_reordering:
+      // What waited behind a timer is asked for once more when it ran out: no trouble of its own.
+      trouble = behind_timer(incident);
+      if (trouble != nullptr) break;
       trouble = &at(RootCause::loss_or_reordering, seen_of(incident.place), *connection, sender);
       ++trouble->at_least;
       break;
     case IncidentKind::unexplained:
-    case IncidentKind::count_:
       trouble = &at(RootCause::unexplained, Whereabouts::not_known, *connection, sender);
       ++trouble->at_least;
       break;
+    case IncidentKind::count_:
+      break;
   }
   if (trouble == nullptr) return;
+  constexpr Causes silent{RootCause::request_or_answer_lost, RootCause::outage};
+  if (by_timer && incident.start_ns != capture::no_time && incident.over && silent.has(trouble->cause))
+    timers_[{incident.connection, incident.side}] = {&incident, trouble};
   trouble->incidents.push_back(&incident);
   trouble->packets.insert(incident.first_frame);
   if (counted_in_packets.has(trouble->cause) && incident.lost_at_most > incident.lost_at_least())
     trouble->at_most += incident.lost_at_most - incident.lost_at_least();
-  if (incident.start_ns != capture::no_time) {
-    trouble->first_ns = std::min(trouble->first_ns.value_or(incident.start_ns), incident.start_ns);
-    trouble->last_ns = std::max(trouble->last_ns.value_or(incident.end_ns), incident.end_ns);
-  }
+  if (incident.start_ns != capture::no_time && outage == nullptr)
+    trouble->was_there(incident.start_ns, incident.end_ns);
   const bool ends = incident.what == IncidentKind::refused_request ||
                     incident.what == IncidentKind::rnr_exhausted ||
                     incident.what == IncidentKind::path_silent;
@@ -311,8 +386,12 @@ void Collector::note(const Incident& incident) {
 
 Troubles Collector::take() {
   for (const Connection& connection : snapshot_.connections) {
-    for (unsigned side = 0; side < 2; ++side) count_lost(connection, side);
+    for (unsigned side = 0; side < 2; ++side) {
+      count_lost(connection, side);
+      count_rnr(connection, side);
+    }
   }
+  find_size_holes();
   for (const PausePort& port : snapshot_.pauses.ports) count_pauses(port);
   for (const Incident& incident : snapshot_.incidents) note(incident);
   for (const Connection& connection : snapshot_.connections) {

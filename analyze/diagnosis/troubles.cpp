@@ -11,19 +11,23 @@ namespace roce::analyze::diagnosis {
 
 void Trouble::absorb(Trouble&& other, bool same) {
   if (same) {
-    at_least = of_one_receiver.has(cause) ? std::max(at_least, other.at_least) : at_least + other.at_least;
+    const bool once_for_all = of_one_receiver.has(cause) || cause == RootCause::outage;
+    at_least = once_for_all ? std::max(at_least, other.at_least) : at_least + other.at_least;
+    outages.merge(other.outages);
     ways.merge(other.ways);
   } else if (other.cause == RootCause::loss_or_reordering && cause == RootCause::reordering) {
     at_most += other.at_least;
   }
+  if (!same) shown_on.merge(other.ways);
+  shown_on.merge(other.shown_on);
   if (counted_in_packets.has(cause)) at_most += other.at_most;
   failed += other.failed;
   sides.merge(other.sides);
   incidents.insert(incidents.end(), other.incidents.begin(), other.incidents.end());
   waits_ns.insert(waits_ns.end(), other.waits_ns.begin(), other.waits_ns.end());
   answer_ns = std::max(answer_ns, other.answer_ns);
-  if (other.first_ns) first_ns = std::min(first_ns.value_or(*other.first_ns), *other.first_ns);
-  if (other.last_ns) last_ns = std::max(last_ns.value_or(*other.last_ns), *other.last_ns);
+  // What follows from an outage does not make it longer.
+  if (other.first_ns && (same || cause != RootCause::outage)) was_there(*other.first_ns, *other.last_ns);
   packets.merge(other.packets);
   late += other.late;
 }
@@ -79,9 +83,18 @@ void join_places(Troubles& all) {
   }
 }
 
-/// Whether both were there at the same time, as far as times are known.
-bool at_once(const Trouble& a, const Trouble& b) noexcept {
-  return !a.first_ns || !b.first_ns || (*a.first_ns <= *b.last_ns && *b.first_ns <= *a.last_ns);
+/// Whether both were there at the same time, as far as times are known. Before and long after an outage there
+/// is nothing that follows from it.
+bool at_once(const Trouble& cause, const Trouble& symptom) noexcept {
+  if (!of_its_time.has(cause.cause)) return true;
+  if (!cause.first_ns || !symptom.first_ns) return cause.cause != RootCause::outage;
+  if (cause.cause == RootCause::outage) {
+    // Who waits for a timer began before, or goes on a little longer.
+    const std::int64_t slack =
+        std::min(*cause.last_ns - *cause.first_ns, 2 * static_cast<std::int64_t>(cause.timer_ns()));
+    return *symptom.first_ns >= *cause.first_ns - slack && *symptom.last_ns <= *cause.last_ns + slack;
+  }
+  return *cause.first_ns <= *symptom.last_ns && *symptom.first_ns <= *cause.last_ns;
 }
 
 /// Losses that incidents tell and no connection counts at that place are counted at another: between two
@@ -115,8 +128,7 @@ Trouble* cause_of(Troubles& all, const Explains& row, const Route& way, const Tr
     if (!fits(row, way, each)) continue;
     for (auto at = all.lower_bound({row.cause, each, Whereabouts{}});
          at != all.end() && at->first.cause == row.cause && at->first.way == each; ++at) {
-      if (&at->second == &symptom || (of_one_receiver.has(row.cause) && !at_once(at->second, symptom)))
-        continue;
+      if (&at->second == &symptom || !at_once(at->second, symptom)) continue;
       if (row.share != 0 &&
           static_cast<double>(symptom.weight()) > row.share * static_cast<double>(at->second.weight()) + 1)
         continue;
@@ -165,7 +177,8 @@ Trouble joined(Members::iterator from, Members::iterator to) {
 /// has in common, and the rest. What everybody shows is nobody's own.
 void join_pairs(Members members, Members& troubles) {
   // A host that pauses does so to all, however many of them send.
-  const std::size_t enough = of_one_receiver.has(members.front().cause) ? 1 : few_pairs;
+  const RootCause cause = members.front().cause;
+  const std::size_t enough = of_one_receiver.has(cause) ? 1 : of_one_hop.has(cause) ? 2 : few_pairs;
   const auto keep = [&](Members::iterator from, Members::iterator to) {
     if (std::distance(from, to) >= static_cast<std::ptrdiff_t>(enough))
       return troubles.push_back(joined(from, to));
@@ -190,6 +203,43 @@ void join_pairs(Members members, Members& troubles) {
     }
   }
   keep(members.begin(), members.end());
+}
+
+/// Whether a trouble of many pairs of hosts is of those two as well, as far as hosts go: they have the one
+/// that all of it has in common, or there is none.
+bool covers(const Trouble& many, const Route& way) {
+  if (many.ways.size() < few_pairs) return false;
+  for (dissect::IpAddress Route::*end : {&Route::second, &Route::first}) {
+    const dissect::IpAddress& host = (*many.ways.begin()).*end;
+    const bool common =
+        std::all_of(many.ways.begin(), many.ways.end(), [&](const Route& each) { return each.*end == host; });
+    if (common && way.first != host && way.second != host) return false;
+  }
+  return true;
+}
+
+/// What is seen of a cause that many pairs of hosts have in common may be a symptom alone between some: a
+/// small part of all.
+void join_leftovers(Members& troubles) {
+  constexpr double small_part = 0.25;
+  for (const Explains& row : explanations()) {
+    for (auto each = troubles.begin(); each != troubles.end();) {
+      const auto cause = std::find_if(troubles.begin(), troubles.end(), [&](const Trouble& one) {
+        return each->cause == row.symptom && one.cause == row.cause && each->ways.size() < few_pairs &&
+               static_cast<double>(each->weight()) <= small_part * static_cast<double>(one.weight()) &&
+               at_once(one, *each) &&
+               std::all_of(each->ways.begin(), each->ways.end(),
+                           [&](const Route& way) { return covers(one, way); });
+      });
+      if (cause == troubles.end()) {
+        ++each;
+        continue;
+      }
+      cause->symptoms.add(row.symptom);
+      cause->absorb(std::move(*each), false);
+      each = troubles.erase(each);
+    }
+  }
 }
 
 /// What two hosts show to each other is one trouble.
@@ -228,6 +278,7 @@ std::vector<Trouble> find_troubles(const Snapshot& snapshot) {
   Members troubles;
   for (auto& [key, members] : groups) join_pairs(std::move(members), troubles);
   join_both_ways(troubles);
+  join_leftovers(troubles);
   for (Trouble& each : troubles) {  // once, for there may be many that absorb many
     std::sort(each.incidents.begin(), each.incidents.end(),
               [](const Incident* a, const Incident* b) { return a->id < b->id; });

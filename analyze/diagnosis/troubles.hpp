@@ -2,6 +2,7 @@
 // From what connections and incidents show to troubles: what has one cause and one place is one trouble.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -22,6 +23,7 @@ struct Trouble {
   RootCause cause{};
   Whereabouts seen = Whereabouts::not_known;
   std::set<Route> ways;
+  std::set<Route> shown_on;  ///< ways of its symptoms
   /// Connections that show it, each with the side that sends what is hit.
   std::set<std::pair<std::uint32_t, unsigned>> sides;
   std::vector<const Incident*> incidents;  ///< by id
@@ -33,6 +35,7 @@ struct Trouble {
   std::uint64_t answer_ns = 0;             ///< what answers to them take, median; 0: not known
   std::optional<std::int64_t> first_ns;
   std::optional<std::int64_t> last_ns;
+  std::set<std::pair<std::int64_t, std::int64_t>> outages;  ///< RootCause::outage: from when until when
   std::set<std::uint64_t> packets;
   Causes symptoms;  ///< causes whose incidents were found to be part of it
 
@@ -44,6 +47,18 @@ struct Trouble {
   [[nodiscard]] bool mutual() const noexcept {
     return ways.size() == 2 && ways.begin()->first == ways.rbegin()->second &&
            ways.begin()->second == ways.rbegin()->first;
+  }
+  /// Whether each host that sends what it hits receives such, too.
+  [[nodiscard]] bool both_ways() const {
+    return std::all_of(ways.begin(), ways.end(), [this](const Route& each) {
+      return std::any_of(ways.begin(), ways.end(),
+                         [&](const Route& other) { return other.second == each.first; });
+    });
+  }
+  /// Adds when it was.
+  void was_there(std::int64_t from_ns, std::int64_t until_ns) {
+    first_ns = std::min(first_ns.value_or(from_ns), from_ns);
+    last_ns = std::max(last_ns.value_or(until_ns), until_ns);
   }
   /// The timer, as far as waits show it: the tenth part is shorter; 0: not known.
   [[nodiscard]] std::uint64_t timer_ns() const;

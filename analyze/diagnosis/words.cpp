@@ -11,37 +11,19 @@
 #include "analyze/base/address_text.hpp"
 #include "analyze/base/units.hpp"
 #include "analyze/connection/find_connection.hpp"
+#include "analyze/diagnosis/alternatives.hpp"
 #include "analyze/diagnosis/facts.hpp"
+#include "analyze/diagnosis/party.hpp"
+#include "analyze/diagnosis/size_hole.hpp"
+#include "analyze/findings/shared/mtu_probe.hpp"
 #include "analyze/findings/shared/texts.hpp"
 #include "dissect/aeth.hpp"
 
 namespace roce::analyze::diagnosis {
 namespace {
 
-/// Who stands on one end of all ways of a trouble.
-struct Party {
-  std::string name;  ///< "10.0.0.1", "4 hosts", "10.0.0.1 and 10.0.0.2"
-  bool many = false;
-  bool named = true;  ///< each host of it
-
-  [[nodiscard]] std::string_view does(std::string_view one, std::string_view several) const noexcept {
-    return many ? several : one;
-  }
-  /// Where to look: "10.0.0.1", "one of the 4 hosts".
-  [[nodiscard]] std::string place() const { return named ? name : "one of the " + name; }
-  [[nodiscard]] std::string oneself() const {
-    return fmt::format("{} {}", name, does("itself", "themselves"));
-  }
-};
-
-Party party_of(const Trouble& trouble, dissect::IpAddress Route::*end) {
-  std::set<dissect::IpAddress> hosts;
-  for (const Route& way : trouble.ways) hosts.insert(way.*end);
-  if (trouble.mutual())
-    return {fmt::format("{} and {}", address_text(*hosts.begin()), address_text(*hosts.rbegin())), true};
-  if (hosts.size() == 1) return {address_text(*hosts.begin()), false};
-  return {fmt::format("{} hosts", hosts.size()), true, false};
-}
+/// From so many times on it is what happens there as a rule.
+constexpr std::uint64_t enough_to_generalize = 10;
 
 struct Said {
   Party from;
@@ -144,8 +126,7 @@ std::string hasty_words(const Trouble& t, const Said& w) {
     why = fmt::format("answers take {} (median), but some come later than the {} that {}",
                       wait_text(t.answer_ns), wait_text(timer), its);
   } else if (barely) {
-    why = fmt::format("answers take {} (median) of the {} that {}", wait_text(t.answer_ns), wait_text(timer),
-                      its);
+    why = fmt::format("answers take {} (median), {} {}", wait_text(t.answer_ns), its, wait_text(timer));
   } else if (t.answer_ns != 0) {
     why = fmt::format("answers take {} (median), {}", wait_text(t.answer_ns),
                       timer == 0 ? fmt::format("longer than {}", w.from.does("its timer", "their timers"))
@@ -188,6 +169,77 @@ std::string longer_timer_words(const Trouble& t, const Said& w) {
                      t.mutual() ? "take" : w.to.does("takes", "take"), repeats);
 }
 
+/// The longest one.
+std::int64_t outage_ns(const Trouble& t) {
+  std::int64_t longest = 0;
+  for (const auto& [from_ns, until_ns] : t.outages) longest = std::max(longest, until_ns - from_ns);
+  return longest;
+}
+
+std::string outage_words(const Trouble& t, const Said& w) {
+  const std::string length =
+      (t.at_least > 1 ? times_text(t.at_least) + ", for up to " : "for ") + duration_text(outage_ns(t));
+  if (t.seen != Whereabouts::not_known) {
+    return fmt::format("{}: nothing got through{} {}{}", w.way, t.mutual() ? " in either direction" : "",
+                       length, w.place);
+  }
+  const bool each_other = t.mutual() || (w.from.many && t.both_ways());
+  return fmt::format("{} got no answer from {} {}, then traffic went on", w.from.name,
+                     each_other ? std::string("each other") : w.to.name, length);
+}
+
+/// `hole`: of all its ways together; none if their sizes differ.
+std::string size_words(const Trouble& t, const Said& w, const std::optional<SizeHole>& hole) {
+  const std::string size =
+      hole ? fmt::format("of {} message bytes and more", hole->lost_bytes) : "above a size";
+  return fmt::format("{}: packets {} do not get through{}, smaller ones do{}{}", w.way, size, w.place,
+                     w.repeats, ended_words(t));
+}
+
+std::string mtu_words(const Trouble& t, const std::optional<SizeHole>& hole) {
+  const auto& [from, to] = *t.ways.begin();
+  const std::uint32_t pmtu = hole ? hole->pmtu : 0;
+  const dissect::Transport transport = hole ? hole->transport : dissect::Transport::roce_v2_ipv4;
+  return fmt::format(
+      "On {}: {} {}, which must be answered as a smaller one is. Where it is not, find the hop: ip link show "
+      "(mtu) "
+      "on both hosts, the MTU of every switch port and router on the way. A path MTU of {} needs {} bytes of "
+      "IP: raise the MTU there, or lower that of the hosts and reconnect.",
+      address_text(from), ping_text(pmtu, transport, to), address_text(to),
+      pmtu != 0 ? std::to_string(pmtu) : std::string("1024"),
+      largest_ip_bytes(pmtu != 0 ? pmtu : 1024, transport));
+}
+
+/// What helps where findings of symptoms would say something else.
+std::string own_advice(const Trouble& t, const Said& w) {
+  switch (t.cause) {
+    case RootCause::outage:
+      return fmt::format(
+          "What happened then on the way between {} and {}: link down, a flap, a route, LAG or MAC address "
+          "that "
+          "moved. On the hosts: dmesg -T | grep -iE 'link|mlx5', ethtool -S DEV | grep -i link_down; on the "
+          "switches: their logs of that time.",
+          w.from.name, w.to.name);
+    case RootCause::reordering:
+      return "Packets of one queue pair take several paths: packet spraying or adaptive routing towards a "
+             "NIC "
+             "without out-of-order placement, a LAG that hashes per packet, or several queues (DSCPs) within "
+             "one "
+             "connection. Disable it for this traffic, or enable out-of-order placement at both ends (mlx5: "
+             "RoCE "
+             "adaptive routing; mlxconfig -d DEV q | grep -iE 'ADAPTIVE|OOO').";
+    case RootCause::loss_or_reordering:
+      return fmt::format(
+          "Find out which: on {}, rdma statistic show (out_of_sequence counts both); the drops of the "
+          "switches on "
+          "the way there (lost), or adaptive routing, packet spraying or a LAG that hashes per packet "
+          "(late).",
+          w.to.place());
+    default:
+      return {};
+  }
+}
+
 std::string sentence_of(const Snapshot& snapshot, const Trouble& t, const HitShare& share, const Said& w) {
   switch (t.cause) {
     case RootCause::loss:
@@ -196,6 +248,10 @@ std::string sentence_of(const Snapshot& snapshot, const Trouble& t, const HitSha
     case RootCause::trimming:
       return fmt::format("{}: a switch{} trims {} instead of dropping them: its queue is full{}{}", w.way,
                          w.place, how_many(t, share), w.repeats, ended_words(t));
+    case RootCause::outage:
+      return outage_words(t, w) + w.repeats + ended_words(t);
+    case RootCause::path_mtu:
+      return size_words(t, w, size_hole(snapshot, t.ways));
     case RootCause::corruption:
       return fmt::format("{}: {} {} damaged{} (wrong ICRC){}{}", w.way, how_many(t, share),
                          verb(t.at_least, "is", "are"), w.place, w.repeats, ended_words(t));
@@ -210,6 +266,11 @@ std::string sentence_of(const Snapshot& snapshot, const Trouble& t, const HitSha
                          packets_text(t.at_least), verb(t.at_least, "was", "were"), w.place, w.repeats,
                          ended_words(t));
     case RootCause::answers_lost:
+      if (t.at_least < enough_to_generalize) {
+        return fmt::format(
+            "{} sent requests to {} again, {}, although the answers had passed this capture{}{}", w.to.name,
+            w.from.name, times(t), w.repeats, ended_words(t));
+      }
       return fmt::format(
           "answers of {} do not get to {}: {} they had passed this capture, and {} sent the request "
           "again{}{}",
@@ -304,100 +365,12 @@ std::string symptoms_words(const Trouble& t) {
   };
   add(RootCause::loss, "packets that are missing");
   add(RootCause::request_or_answer_lost, "timeouts");
-  add(RootCause::no_answer, "queue pairs that gave up");
+  add(RootCause::no_answer, "queue pairs that got no answer");
   add(RootCause::timer_too_short, "late answers");
   add(RootCause::answers_lost, "answers that had no effect");
   add(RootCause::loss_or_reordering, "packets asked for again that may only have been late");
   add(RootCause::unexplained, "repeats whose reason was not captured");
   return text.empty() ? text : fmt::format("Taken for part of it, between the same hosts: {}.", text);
-}
-
-constexpr std::string_view drops_of =
-    "rdma statistic show; ethtool -S DEV | grep -iE 'drop|discard|out_of_buffer|crc'";
-
-void leave_open(const Trouble& t, const Said& w, Diagnosis& d) {
-  const auto open = [&](std::string text) { d.alternatives.push_back(std::move(text)); };
-  switch (t.cause) {
-    case RootCause::loss:
-      if (t.seen == Whereabouts::downstream) {
-        open(fmt::format("dropped by {} rather than on the way to {}", w.to.oneself(),
-                         w.to.does("it", "them")));
-        open("damaged on the way: a wrong ICRC is dropped, too");
-        d.would_decide =
-            fmt::format("a capture at {}, or its counters ({}), against the drops of the switches on the way",
-                        w.to.place(), drops_of);
-      } else if (t.seen == Whereabouts::upstream) {
-        if (const Incident* odd = unlike_others(t); odd != nullptr) {
-          open(fmt::format("{} of them, missing together by packet {}, not captured rather than lost",
-                           odd->lost_before, odd->first_frame));
-        }
-        open(fmt::format("dropped by {} before {} on the wire", w.from.oneself(),
-                         w.from.does("it was", "they were")));
-        d.would_decide = fmt::format(
-            "a capture at {}, compared with this one (roceanalyze compare), or the drops of the "
-            "switches on the way to here",
-            w.from.place());
-      }
-      break;
-    case RootCause::trimming:
-      open("trimmed not by a switch but by a device that cuts packets and renews their IP length");
-      d.would_decide = fmt::format(
-          "trim counters of the switches from {} to here (SAI_PORT_STAT_TRIM_PACKETS; nv show interface PORT "
-          "counters packet-trim)",
-          w.from.place());
-      break;
-    case RootCause::corruption:
-      d.would_decide =
-          "symbol and FCS errors of the ports on the way (ethtool -S DEV | grep -iE 'crc|symbol|phy')";
-      break;
-    case RootCause::loss_or_reordering:
-      d.would_decide = fmt::format("a capture at {}: there a late packet is seen to come", w.to.place());
-      break;
-    case RootCause::answers_lost:
-      open(fmt::format("{} got them too late: a timer shorter than its round trip, or a host that is busy",
-                       w.to.name));
-      d.would_decide = fmt::format("a capture at {}, or its counters ({})", w.to.place(), drops_of);
-      break;
-    case RootCause::timer_too_short:
-      open(fmt::format("answers lost on the way to {}", w.from.name));
-      d.would_decide = fmt::format(
-          "local_ack_timeout_err of {} with a longer timer (ibv_modify_qp timeout, NCCL_IB_TIMEOUT): if it "
-          "stays, "
-          "answers are lost",
-          w.from.place());
-      break;
-    case RootCause::request_or_answer_lost:
-      open(fmt::format("the request lost on its way from here to {}", w.to.name));
-      open("its answer lost on the way back to here");
-      open(fmt::format("{} answered too late", w.to.name));
-      d.would_decide = fmt::format(
-          "a capture at {}, or duplicate_request of {} (rdma statistic show): it counts requests "
-          "whose answer was lost",
-          w.to.place(), w.to.place());
-      break;
-    case RootCause::no_answer:
-      open(fmt::format("the way to {} is broken", w.to.name));
-      open("the way back from there is broken");
-      open(w.to.many ? fmt::format("{} or their queue pairs are gone", w.to.name)
-                     : fmt::format("{} or its queue pair is gone", w.to.name));
-      d.would_decide = fmt::format(
-          "a capture at {}, or whether the queue pair is there (rdma resource show qp)", w.to.place());
-      break;
-    case RootCause::pause:
-      open(fmt::format("{} slow to take what {}, or {}", w.to.name + std::string(w.to.does(" is", " are")),
-                       w.to.does("it gets", "they get"),
-                       w.to.does("its own switch port pauses it", "their own switch ports pause them")));
-      d.would_decide = fmt::format(
-          "the pause counters of {} (ethtool -S DEV | grep -i pause; mlnx_qos -i DEV) and its "
-          "rx_out_of_buffer",
-          w.to.place());
-      break;
-    case RootCause::unexplained:
-      d.would_decide = fmt::format("a capture nearer to {}, without drops", w.from.place());
-      break;
-    default:
-      break;
-  }
 }
 
 }  // namespace
@@ -449,8 +422,11 @@ void put_in_words(const Snapshot& snapshot, const Trouble& trouble, const HitSha
   if (pattern.pattern == Pattern::bursts && snapshot.congestion.ect_packets == 0)
     diagnosis.facts.emplace_back(
         "Nothing here is ECN-capable, so nothing slows senders down before a queue is full.");
-  leave_open(trouble, w, diagnosis);
+  leave_open(trouble, diagnosis);
+  diagnosis.advice = own_advice(trouble, w);
   if (trouble.cause == RootCause::timer_too_short) diagnosis.advice = longer_timer_words(trouble, w);
+  if (trouble.cause == RootCause::path_mtu)
+    diagnosis.advice = mtu_words(trouble, size_hole(snapshot, trouble.ways));
   if (std::string paused = paused_words(snapshot, trouble); !paused.empty())
     diagnosis.alternatives.insert(diagnosis.alternatives.begin(), std::move(paused));
 }

@@ -312,7 +312,7 @@ bool Tracker::Impl::explain_episode(std::uint32_t connection) {
     network.late += facts.there.late - known.there.late;
     network.open += facts.there.open - known.there.open;
     for (std::size_t i = 0; i < all.of.size(); ++i) rulings[all.of[i]] = said.rulings[all.before + i];
-    note_incidents(track, requester, all.notes, said, known, packets);
+    note_incidents(track, requester, all.notes, said, known, packets, over->held);
     note_losses(track, requester, all.notes, said);
   }
   for (std::size_t i = 0; i < over->held.size(); ++i) {

@@ -296,7 +296,7 @@ struct Tracker::Impl {
   // tracker_incidents.cpp
   void note_incidents(Track& track, unsigned requester, std::span<const episode::Note> notes,
                       const episode::Explanation& said, const episode::Facts& facts,
-                      std::span<const Held* const> packets);
+                      std::span<const Held* const> packets, std::span<const Held> episode);
   /// What an episode says was lost, or asked for again and maybe lost.
   void note_losses(const Track& track, unsigned requester, std::span<const episode::Note> notes,
                    const episode::Explanation& said);

@@ -11,13 +11,48 @@ namespace {
 
 constexpr std::size_t damaged_at_most = 64;
 
+/// The silences of both sides of a connection between the packets of an episode.
+class Silences {
+ public:
+  /// `last`: of each side, the time of its last packet before.
+  Silences(std::array<std::int64_t, 2> last, std::span<const Held> packets) : packets_(packets) {
+    before_.reserve(packets.size());
+    for (const Held& packet : packets) {
+      before_.push_back(last[packet.side]);
+      last[packet.side] = std::max(last[packet.side], packet.record.time_ns);
+    }
+  }
+  /// The longest of each side that ends between the first packet of an incident and the one behind its last.
+  [[nodiscard]] std::array<Silence, 2> longest_of(const Incident& incident) const;
+
+ private:
+  std::span<const Held> packets_;
+  std::vector<std::int64_t> before_;  ///< by packet: the time of the one of its side before it
+};
+
+std::array<Silence, 2> Silences::longest_of(const Incident& incident) const {
+  std::array<Silence, 2> longest;
+  std::array<bool, 2> over{};
+  const auto first = std::partition_point(packets_.begin(), packets_.end(), [&](const Held& each) {
+    return each.number <= incident.first_frame;
+  });
+  for (auto each = first; each != packets_.end() && !(over[0] && over[1]); ++each) {
+    if (over[each->side]) continue;
+    over[each->side] = each->number > incident.last_frame;
+    const Silence now{before_[static_cast<std::size_t>(each - packets_.begin())], each->record.time_ns};
+    if (now.from_ns == capture::no_time || now.until_ns == capture::no_time) continue;
+    if (now.length_ns() > longest[each->side].length_ns()) longest[each->side] = now;
+  }
+  return longest;
+}
+
 }  // namespace
 
 /// The incidents of an explained episode, of the requests of one side. `held`: by note from `before` on, its
 /// packet.
 void Tracker::Impl::note_incidents(Track& track, unsigned requester, std::span<const episode::Note> notes,
                                    const episode::Explanation& said, const episode::Facts& facts,
-                                   std::span<const Held* const> packets) {
+                                   std::span<const Held* const> packets, std::span<const Held> episode) {
   std::vector<episode::Damaged> damaged;
   std::vector<std::size_t> places;
   for (std::size_t i = 0; i < track.damaged.size(); ++i) {
@@ -34,8 +69,15 @@ void Tracker::Impl::note_incidents(Track& track, unsigned requester, std::span<c
       found.all[static_cast<std::size_t>(of)].selected = true;
   }
   std::vector<std::uint32_t> numbers;
+  std::array<std::int64_t, 2> last{capture::no_time, capture::no_time};
+  for (unsigned side = 0; side < 2; ++side) {
+    if (track.places[side] == no_place) continue;
+    if (const Flow& flow = flows.at(track.places[side]); flow.any_time) last[side] = flow.last_time_ns;
+  }
+  const Silences silences(last, found.all.empty() ? std::span<const Held>() : episode);
   for (std::size_t i = 0; i < found.all.size(); ++i) {
     Incident& incident = found.all[i];
+    incident.silent = silences.longest_of(incident);
     incident.connection = track.result.id;
     incident.side = static_cast<std::uint8_t>(requester);
     const std::uint32_t known = incident_with(incident, found.asked_by[i]);

@@ -74,7 +74,7 @@ SPECIAL = {
     # B has got and acknowledged all 3441 repeats (duplicate_request): its answers came when A had given up, long before the
     # link was cut.
     "06_retry_exceeded": expect("timer_too_short", either_order=True, fatal=True),
-    "04_blackout_fatal": expect("no_answer", "loss", either_order=True, fatal=None),
+    "04_blackout_fatal": expect("outage", either_order=True, fatal=None),
 }
 
 

@@ -45,6 +45,19 @@ def visible_losses(facts):
     return facts.lost_ways(facts.lost)
 
 
+def outage_may_be_named(trouble, diagnosis, expected):
+    """Where everything was lost for a while, silence need not tell which direction was dead, nor where."""
+    if diagnosis["cause"] != "outage" or not heals(trouble):
+        return
+    expected.right.add("outage")
+    expected.either_order.add("outage")
+    expected.open_seen = expected.open_seen | OPEN
+
+
+def heals(trouble):
+    return "--outage-ns" in trouble.scenario.arguments
+
+
 def retries_may_end(expected, facts):
     """Where that many packets are lost, one may be lost at every retry."""
     if "retries_exceeded" in facts.ended:
@@ -195,6 +208,7 @@ def excluded(diagnosis, trouble, facts):
         "receiver_not_ready": ("there is no RNR NAK", not facts.repeats["rnr"] and "rnr_exceeded" not in facts.ended),
         "request_refused": ("there is no NAK that refuses", "access_error" not in facts.ended),
         "no_answer": ("every request is answered at last", not facts.ended),
+        "outage": ("something gets through all the time, or never again", not heals(trouble)),
         "connection_refused": ("there is no REJ", True),
         "connection_unanswered": ("every REQ is answered", True),
         "pause": ("there is no pause frame", not facts.marks["pause"]),
@@ -257,6 +271,8 @@ def judge(trouble, facts, diagnoses):
         why = excluded(first, trouble, facts)
         return Verdict(EXCLUDED if why else WRONG, f"{described(first)}: {why or 'nothing is wrong'}")
     expected = EXPECTED[trouble.cause](trouble, facts)
+    if first is not None:
+        outage_may_be_named(trouble, first, expected)
     if first is None:
         return Verdict(RIGHT if expected.quiet else WRONG, "" if expected.quiet else "no diagnosis")
     why = excluded(first, trouble, facts)

@@ -12,82 +12,12 @@
 #include "analyze/diagnosis/root_causes.hpp"
 #include "analyze/diagnosis/troubles.hpp"
 #include "analyze/results/diagnosis.hpp"
-#include "tests/analyze/findings/findings_support.hpp"
+#include "tests/analyze/diagnosis/diagnosis_support.hpp"
 
 namespace roce::analyze {
 namespace {
 
 using diagnosis::RootCause;
-
-struct What {
-  IncidentKind what = IncidentKind::loss;
-  IncidentPlace place = IncidentPlace::before_capture;
-  LearnedBy learned = LearnedBy::sequence_nak;
-  std::int64_t start_ns = test_second;
-  std::uint32_t lost_before = 0;
-  std::uint32_t lost_after = 0;
-  std::uint32_t lost_row = 0;
-  std::int64_t learned_after_ns = 5'000;
-  std::int64_t confirmed_ago_ns = Incident::unknown_ns;
-  bool of_responses = false;
-  bool over = true;
-};
-
-class DiagnosisMaker : public SnapshotMaker {
- public:
-  Incident& happened(const Connection& connection, const What& w, unsigned side = 0) {
-    Incident incident;
-    incident.id = static_cast<std::uint32_t>(snapshot.incidents.size());
-    incident.connection = connection.id;
-    incident.side = static_cast<std::uint8_t>(side);
-    incident.what = w.what;
-    incident.place = w.place;
-    incident.learned = w.learned;
-    incident.start_ns = w.start_ns;
-    incident.end_ns = w.start_ns + 1'000'000;
-    incident.stalled_ns = 20'000;
-    incident.recovery_ns = 500'000;
-    incident.lost_before = w.lost_before;
-    incident.lost_after = w.lost_after;
-    incident.lost_at_most = incident.lost_at_least();
-    incident.lost_row = w.lost_row;
-    incident.learned_after_ns = w.learned_after_ns;
-    incident.confirmed_ago_ns = w.confirmed_ago_ns;
-    incident.of_responses = w.of_responses;
-    incident.over = w.over;
-    incident.first_frame = 100 + 10 * incident.id;
-    incident.last_frame = incident.first_frame + 5;
-    incident.repeated_packets = 40;
-    snapshot.incidents.push_back(incident);
-    return snapshot.incidents.back();
-  }
-
-  /// `times` losses of what side 0 sends, each with its incident.
-  void lose(Connection& connection, std::uint64_t times, bool upstream = true) {
-    happen(connection.sent[0], upstream ? Event::lost_before_capture : Event::lost_after_capture, times);
-    happen(connection.sent[0], Event::retransmitted_nak, 40 * times);
-    for (std::uint64_t i = 0; i < times; ++i) {
-      What what;
-      what.place = upstream ? IncidentPlace::before_capture : IncidentPlace::after_capture;
-      (upstream ? what.lost_before : what.lost_after) = 1;
-      what.lost_row = upstream ? 1 : 0;
-      // At random, as far as a fixed row of numbers can be: no period, no bursts.
-      what.start_ns = test_second / 100 * static_cast<std::int64_t>(i * i * 7 % 500 + i);
-      happened(connection, what);
-    }
-  }
-
-  const std::vector<Diagnosis>& say() {
-    find_all(snapshot);
-    diagnose(snapshot);
-    for (const Diagnosis& d : snapshot.diagnoses) {
-      EXPECT_FALSE(d.sentence.empty());
-      EXPECT_EQ(d.sentence.find("  "), std::string::npos) << d.sentence;
-      for (const std::string& command : d.commands) expect_filters(command);
-    }
-    return snapshot.diagnoses;
-  }
-};
 
 TEST(Diagnosis, NothingWrongIsNoDiagnosis) {
   DiagnosisMaker maker;
@@ -336,46 +266,34 @@ TEST(DiagnosisPattern, OnePathOfSeveral) {
   EXPECT_NE(said[0].facts.at(0).find("49155"), std::string::npos) << said[0].facts[0];
 }
 
-/// A request of many bytes that is never answered, and what is asked for all the same.
-void never_through(Connection& c, std::uint32_t bytes) {
-  RetryChain& chain = c.requester[0].trouble->worst_chain;
-  chain.resends = 7;
-  chain.bytes = bytes;
-  chain.first_frame = 50;
-  chain.last_frame = 90;
-  c.requester[0].retries_exhausted = true;
-  c.sent[1].add(Event::nak_sequence_error, 60, test_second);
-}
-
-void went_through(Connection& c, std::uint64_t messages, std::uint64_t bytes) {
-  OperationStats& operation = c.requester[0].operations.emplace_back();
-  operation.kind = OperationKind::write;
-  operation.answered = operation.count = messages;
-  operation.largest_answered = bytes;
-}
-
-TEST(DiagnosisPattern, NothingFromASizeOnGetsThrough) {
-  for (const std::uint64_t largest : {std::uint64_t{256}, std::uint64_t{65'536}}) {
-    DiagnosisMaker maker;
-    Connection& c = maker.connect(1, 2);
-    never_through(c, 4096);
-    went_through(c, 100, largest);
-    What what;
-    what.what = IncidentKind::path_silent;
-    what.learned = LearnedBy::timer;
-    what.over = false;
-    maker.happened(c, what);
-    const auto& said = maker.say();
-    ASSERT_FALSE(said.empty());
-    EXPECT_EQ(said[0].cause, "no_answer");
-    EXPECT_EQ(said[0].pattern, largest == 256 ? Pattern::by_size : Pattern::none);
-    const bool told = std::any_of(said[0].facts.begin(), said[0].facts.end(), [](const std::string& fact) {
-      return fact.find(
-                 "Packets of 4096 message bytes and more never get through, 100 messages of up to 256 "
-                 "bytes") != std::string::npos;
-    });
-    EXPECT_EQ(told, largest == 256);
+TEST(Diagnosis, ReadsAskedAgainForDamagedResponsesArePartOfTheDamage) {
+  DiagnosisMaker maker;
+  Connection& c = maker.connect(1, 2);
+  happen(c.sent[0], Event::icrc_mismatch, 20);
+  for (int i = 0; i < 20; ++i)
+    maker.happened(c, {.what = IncidentKind::corruption, .place = IncidentPlace::before_capture});
+  for (int i = 0; i < 6; ++i) {
+    maker.happened(c, {.what = IncidentKind::loss_or_reordering,
+                       .place = IncidentPlace::after_capture,
+                       .learned = LearnedBy::missing_response,
+                       .of_responses = true});
   }
+  const auto& said = maker.say();
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_EQ(said[0].cause, "corruption");
+}
+
+TEST(Diagnosis, RnrTroublesCountNaks) {
+  DiagnosisMaker maker;
+  Connection& c = maker.connect(1, 2);
+  happen(c.sent[1], Event::rnr_nak, 60);
+  for (int i = 0; i < 12; ++i)
+    maker.happened(
+        c, {.what = IncidentKind::rnr, .place = IncidentPlace::responder, .learned = LearnedBy::rnr_nak});
+  const auto& said = maker.say();
+  ASSERT_FALSE(said.empty());
+  EXPECT_NE(said[0].sentence.find("RNR NAK 60 times"), std::string::npos) << said[0].sentence;
+  EXPECT_EQ(said[0].incident_count, 12U);
 }
 
 TEST(Diagnosis, ALostRepeatLeavesTheTimer) {

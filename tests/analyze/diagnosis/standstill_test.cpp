@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where nothing gets through: of a size, or for a while.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+
+#include "tests/analyze/diagnosis/diagnosis_support.hpp"
+
+namespace roce::analyze {
+namespace {
+
+/// A request of many bytes that is never answered, and what is asked for all the same.
+void never_through(Connection& c, std::uint32_t bytes) {
+  RetryChain& chain = c.requester[0].trouble->worst_chain;
+  chain.resends = 7;
+  chain.bytes = bytes;
+  chain.first_frame = 50;
+  chain.last_frame = 90;
+  c.requester[0].retries_exhausted = true;
+  c.sent[1].add(Event::nak_sequence_error, 60, test_second);
+}
+
+void went_through(Connection& c, std::uint64_t messages, std::uint64_t bytes) {
+  OperationStats& operation = c.requester[0].operations.emplace_back();
+  operation.kind = OperationKind::write;
+  operation.answered = operation.count = messages;
+  operation.largest_answered = bytes;
+}
+
+TEST(DiagnosisPattern, NothingFromASizeOnGetsThrough) {
+  for (const std::uint64_t largest : {std::uint64_t{256}, std::uint64_t{65'536}}) {
+    DiagnosisMaker maker;
+    Connection& c = maker.connect(1, 2);
+    never_through(c, 4096);
+    went_through(c, 100, largest);
+    What what;
+    what.what = IncidentKind::path_silent;
+    what.learned = LearnedBy::timer;
+    what.over = false;
+    maker.happened(c, what);
+    const auto& said = maker.say();
+    ASSERT_FALSE(said.empty());
+    EXPECT_EQ(said.size(), 1U);
+    EXPECT_EQ(said[0].cause, largest == 256 ? "path_mtu" : "no_answer");
+    EXPECT_EQ(said[0].severity, Consequence::fatal);
+    EXPECT_EQ(said[0].pattern, largest == 256 ? Pattern::by_size : Pattern::none);
+    if (largest != 256) continue;
+    EXPECT_EQ(
+        said[0].sentence,
+        "10.0.0.1 → 10.0.0.2: packets of 4096 message bytes and more do not get through downstream of this "
+        "capture, smaller ones do; a queue pair ended by it");
+    EXPECT_EQ(said[0].facts.at(0).find("100 messages of up to 256 bytes got through. "), 0U);
+    EXPECT_EQ(said[0].advice.find("On 10.0.0.1: ping -M do -s "), 0U) << said[0].advice;
+  }
+}
+
+TEST(DiagnosisPattern, WithoutANakNothingShowsThatOthersGetThrough) {
+  DiagnosisMaker maker;
+  Connection& c = maker.connect(1, 2);
+  never_through(c, 4096);
+  c.sent[1] = Events{};
+  went_through(c, 100, 256);
+  const auto& said = maker.say();
+  ASSERT_FALSE(said.empty());
+  EXPECT_EQ(said[0].cause, "no_answer");
+}
+
+constexpr std::int64_t ms = 1'000'000;
+
+/// A requester whose timer ran out, after which nothing of that side came for so long, and then it went on.
+Incident& waited(DiagnosisMaker& maker, const Connection& c, std::int64_t from_ns, std::int64_t for_ns,
+                 unsigned silent_side = 1, unsigned side = 0) {
+  What what;
+  what.what = IncidentKind::timeout;
+  what.place = IncidentPlace::not_known;
+  what.learned = LearnedBy::timer;
+  what.start_ns = from_ns;
+  what.learned_after_ns = 10 * ms;
+  Incident& incident = maker.happened(c, what, side);
+  incident.end_ns = from_ns + for_ns;
+  incident.silent[silent_side] = {from_ns, from_ns + for_ns};
+  incident.retries = static_cast<std::uint32_t>(for_ns / (10 * ms));
+  return incident;
+}
+
+TEST(DiagnosisOutage, ItIsNamedWithItsLength) {
+  DiagnosisMaker maker;
+  Connection& c = maker.connect(1, 2);
+  waited(maker, c, test_second, 6000 * ms);
+  const auto& said = maker.say();
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_EQ(said[0].cause, "outage");
+  EXPECT_EQ(said[0].pattern, Pattern::outage);
+  EXPECT_EQ(said[0].severity, Consequence::degraded);
+  EXPECT_EQ(said[0].sentence, "10.0.0.1 got no answer from 10.0.0.2 for 6.00 s, then traffic went on");
+  EXPECT_EQ(said[0].since_ns, test_second);
+  EXPECT_EQ(said[0].until_ns, 7 * test_second);
+  EXPECT_EQ(said[0].alternatives.size(), 1U);
+}
+
+TEST(DiagnosisOutage, ARequesterThatIsSilentItselfIsCutOffUpstream) {
+  DiagnosisMaker maker;
+  Connection& c = maker.connect(1, 2);
+  for (int i = 1; i < 9; ++i) waited(maker, c, i * test_second / 10, 10 * ms, 0);
+  waited(maker, c, test_second, 6000 * ms, 0).learned_after_ns = 6000 * ms;
+  const auto& said = maker.say();
+  ASSERT_EQ(said.size(), 2U);
+  EXPECT_EQ(said[0].sentence, "10.0.0.1 → 10.0.0.2: nothing got through for 6.00 s upstream of this capture");
+  EXPECT_EQ(said[0].seen, Whereabouts::upstream);
+  EXPECT_EQ(said[1].cause, "request_or_answer_lost");
+  EXPECT_EQ(said[1].at_least, 8U) << "timers at other times are none of its";
+}
+
+TEST(DiagnosisOutage, OneTimerIsNone) {
+  DiagnosisMaker maker;
+  waited(maker, maker.connect(1, 2), test_second, 10 * ms);
+  EXPECT_EQ(maker.say().at(0).cause, "request_or_answer_lost");
+}
+
+TEST(DiagnosisOutage, WhatNeverGoesOnIsNone) {
+  DiagnosisMaker maker;
+  waited(maker, maker.connect(1, 2), test_second, 6000 * ms).over = false;
+  EXPECT_NE(maker.say().at(0).cause, "outage");
+}
+
+TEST(DiagnosisOutage, WhatGetsThroughMeanwhileDisprovesIt) {
+  DiagnosisMaker maker;
+  Connection& c = maker.connect(1, 2);
+  waited(maker, c, test_second, 6000 * ms);
+  waited(maker, maker.connect(1, 2), 4 * test_second, 10 * ms);
+  const auto& said = maker.say();
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_EQ(said[0].cause, "request_or_answer_lost");
+}
+
+TEST(DiagnosisOutage, ManyThatStopAtOnceShowItThoughEachWaitsForOneTimer) {
+  for (const bool at_once : {true, false}) {
+    DiagnosisMaker maker;
+    maker.snapshot.totals.any_time = true;
+    maker.snapshot.totals.last_time_ns = 10 * test_second;
+    for (unsigned i = 0; i < 8; ++i) {
+      Connection& c = maker.connect(1 + i % 4, 11 + i % 4);
+      waited(maker, c, at_once ? test_second + i * ms / 4 : (i + 1) * test_second, 10 * ms);
+    }
+    const auto& said = maker.say();
+    ASSERT_EQ(said.size(), 1U);
+    EXPECT_EQ(said[0].cause, at_once ? "outage" : "request_or_answer_lost");
+    EXPECT_EQ(said[0].level, Level::capture);
+  }
+}
+
+}  // namespace
+}  // namespace roce::analyze
