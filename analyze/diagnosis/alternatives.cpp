@@ -75,8 +75,8 @@ void leave_open(const Trouble& t, Diagnosis& d) {
       d.would_decide = fmt::format("a capture at {}: there a late packet is seen to come", w.to.place());
       break;
     case RootCause::answers_lost:
-      open(fmt::format("{} got them too late: a timer shorter than its round trip, or a host that is busy",
-                       w.to.name));
+      open(fmt::format("{} got them too late: a timer shorter than {} round trip, or a host that is busy",
+                       w.to.does(w.to.name, "they"), w.to.does("its", "their")));
       d.would_decide = fmt::format("a capture at {}, or its counters ({})", w.to.place(), drops_of);
       break;
     case RootCause::timer_too_short:

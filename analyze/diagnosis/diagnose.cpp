@@ -7,6 +7,7 @@
 #include "analyze/base/address_text.hpp"
 #include "analyze/base/median.hpp"
 #include "analyze/base/units.hpp"
+#include "analyze/diagnosis/advice.hpp"
 #include "analyze/diagnosis/draft.hpp"
 #include "analyze/diagnosis/troubles.hpp"
 #include "analyze/diagnosis/words.hpp"
@@ -148,8 +149,9 @@ void diagnose(Snapshot& snapshot) {
     Draft draft;
     draft.diagnosis = diagnosis_of(snapshot, trouble);
     draft.cause = trouble.cause;
+    draft.advice = own_advice(snapshot, trouble);
     draft.ways = trouble.ways;
-    draft.ways.insert(trouble.shown_on.begin(), trouble.shown_on.end());
+    draft.shown_on = trouble.shown_on;
     for (const auto& [id, side] : trouble.sides) draft.connections.insert(id);
     drafts.push_back(std::move(draft));
   }

@@ -16,8 +16,11 @@ struct Draft {
   RootCause cause{};
   std::set<std::uint32_t> connections;
   std::set<Route> ways;
-  std::string first;  ///< the sentence of the first of several findings that it is
-  int follows = 0;    ///< FindingRole::follows of the finding that it is
+  std::set<Route> shown_on;    ///< ways of symptoms
+  std::string advice;          ///< where findings of the cause itself do not tell it
+  bool shows_packets = false;  ///< the advice of the diagnosis ends with a command for them
+  std::string first;           ///< the sentence of the first of several findings that it is
+  int follows = 0;             ///< FindingRole::follows of the finding that it is
 };
 
 /// Gives each finding to the diagnosis that it is evidence of, first those that the cause itself shows, then

@@ -25,6 +25,7 @@ int fitness(const Draft& draft, const Finding& finding, const FindingRole& role)
   const bool back = repeated_by_receiver.has(draft.cause) && !role.one_way;
   const Route way = back ? Route{*finding.to, *finding.from} : Route{*finding.from, *finding.to};
   if (draft.ways.contains(way)) return 2;
+  if (draft.shown_on.contains(way)) return 1;
   return role.one_way ? 0 : 1;
 }
 
@@ -125,19 +126,26 @@ std::string widened(const Snapshot& snapshot, const Draft& draft, std::string co
   return command.replace(at, behind - at, hosts);
 }
 
-void take_evidence(const Snapshot& snapshot, Draft& draft, const Finding& finding, std::size_t index) {
+/// A summary's command shows all that two hosts send.
+bool is_summary(const Finding& finding) {
+  return finding.id == "sick_host" || finding.id == "sick_link";
+}
+
+void take_evidence(const Snapshot& snapshot, Draft& draft, const FindingRole& role, std::size_t index) {
   Diagnosis& d = draft.diagnosis;
+  const Finding& finding = snapshot.findings[index];
   if (d.findings.empty() && told_by_findings.has(draft.cause))
     d.facts.insert(d.facts.begin(), finding.explanation);
-  d.findings.push_back(index);
-  if (d.advice.empty()) {
-    const std::string command = command_of(finding);
-    d.advice =
-        finding.advice.substr(0, finding.advice.size() - command.size()) + widened(snapshot, draft, command);
-  } else if (d.findings.size() == 1) {  // the trouble has its own, without the packets
-    if (const std::string command = command_of(finding); !command.empty())
-      d.advice += " The packets: " + widened(snapshot, draft, command);
+  const std::string command = widened(snapshot, draft, command_of(finding));
+  const bool knows = draft.advice.empty() || role.alone == draft.cause;
+  if (d.findings.empty() && knows) {
+    d.advice = finding.advice.substr(0, finding.advice.size() - command_of(finding).size()) + command;
+    draft.shows_packets = true;
+  } else if (!draft.shows_packets && !command.empty() && !is_summary(finding)) {
+    d.advice = fmt::format("{} The packets: {}", d.advice.empty() ? draft.advice : d.advice, command);
+    draft.shows_packets = true;
   }
+  d.findings.push_back(index);
 }
 
 /// The trouble that a finding fits best, or null. `own`: only those that it is the first evidence of.
@@ -200,9 +208,19 @@ void share_out_findings(const Snapshot& snapshot, std::vector<Draft>& drafts) {
     each_left([&](std::size_t i, const FindingRole& role) {
       Draft* const draft = best_fit(drafts, troubles, snapshot.findings[i], role, own);
       if (draft == nullptr) return;
-      take_evidence(snapshot, *draft, snapshot.findings[i], i);
+      take_evidence(snapshot, *draft, role, i);
       taken[i] = true;
     });
+  }
+  // One that is about several places is evidence of each.
+  for (std::size_t k = 0; k < troubles; ++k) {
+    Draft& draft = drafts[k];
+    for (std::size_t i = 0; i < snapshot.findings.size() && draft.diagnosis.findings.empty(); ++i) {
+      const FindingRole* const role = role_of(snapshot.findings[i].id);
+      if (role == nullptr || role->alone != draft.cause || role->never_of.has(draft.diagnosis.seen)) continue;
+      if (fitness(draft, snapshot.findings[i], *role) != 0) take_evidence(snapshot, draft, *role, i);
+    }
+    if (draft.diagnosis.advice.empty()) draft.diagnosis.advice = draft.advice;
   }
   for (int follows = 0; follows <= last_to_follow; ++follows) {
     each_left([&](std::size_t i, const FindingRole& role) {

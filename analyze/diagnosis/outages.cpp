@@ -6,7 +6,6 @@
 #include <optional>
 #include <set>
 
-#include "analyze/base/units.hpp"
 #include "analyze/connection/find_connection.hpp"
 
 namespace roce::analyze::diagnosis {
@@ -217,6 +216,19 @@ std::int64_t busiest_instant(const std::vector<Wait>& waits) {
   return then_ns;
 }
 
+/// The share of all packets that were sent in that time, repeats apart: of as many losses at random.
+double share_of_packets(const Series& series, std::int64_t from_ns, std::int64_t until_ns) {
+  std::uint64_t all = 0, then = 0;
+  std::int64_t at_ns = series.start_ns();
+  for (const Series::Bucket& bucket : series.buckets()) {
+    const std::uint64_t sent = bucket.packets - std::min(bucket.packets, bucket.retransmitted);
+    all += sent;
+    if (at_ns + series.width_ns() > from_ns && at_ns <= until_ns) then += sent;
+    at_ns += series.width_ns();
+  }
+  return all == 0 ? 1 : static_cast<double>(then) / static_cast<double>(all);
+}
+
 /// By their number: so many connections stop at once that it is no chance, and timers hardly ever run out at
 /// other times.
 void OutageFinder::find_at_once() {
@@ -240,11 +252,8 @@ void OutageFinder::find_at_once() {
     until_ns = std::min(until_ns, wait.until_ns);
   }
   if (connections.size() < enough_at_once) return;
-  const Totals& totals = snapshot_.totals;
-  const auto active_ns =
-      static_cast<double>(span_ns(totals.first_time_ns, totals.last_time_ns) - (until_ns - then_ns));
-  const double share = static_cast<double>(last_ns - first_ns) / std::max(active_ns, 1.0);
-  if (share >= 1 || std::pow(share, static_cast<double>(connections.size() - 1)) > chance_at_most) return;
+  const double share = share_of_packets(snapshot_.series, first_ns, last_ns);
+  if (std::pow(share, static_cast<double>(connections.size() - 1)) > chance_at_most) return;
   for (const auto& [hosts, between] : pairs_) {
     for (const Incident* each : between.all) {
       const bool meanwhile = each->learned != LearnedBy::timer && each->start_ns >= first_ns && each->over &&

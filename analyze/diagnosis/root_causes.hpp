@@ -76,6 +76,7 @@ class Causes {
     for (const RootCause cause : all) add(cause);
   }
   constexpr void add(RootCause cause) noexcept { bits_ |= std::uint32_t{1} << static_cast<unsigned>(cause); }
+  constexpr void add(Causes others) noexcept { bits_ |= others.bits_; }
   [[nodiscard]] constexpr bool has(RootCause cause) const noexcept {
     return (bits_ >> static_cast<unsigned>(cause) & 1U) != 0;
   }
@@ -95,7 +96,7 @@ inline constexpr Causes of_one_receiver{RootCause::pause};
 /// It explains what was there at that time, and nothing else.
 inline constexpr Causes of_its_time{RootCause::pause, RootCause::outage};
 /// A hop on the way has it, so two pairs of hosts with one in common show the same one.
-inline constexpr Causes of_one_hop{RootCause::outage, RootCause::path_mtu};
+inline constexpr Causes of_one_hop{RootCause::outage, RootCause::path_mtu, RootCause::no_answer};
 /// Where two hosts show it to each other, in both directions, it is one trouble.
 inline constexpr Causes of_both_ways{RootCause::timer_too_short, RootCause::outage, RootCause::path_mtu};
 /// It hits answers, for which the receiver's requests are sent again.

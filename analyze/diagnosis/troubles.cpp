@@ -20,6 +20,7 @@ void Trouble::absorb(Trouble&& other, bool same) {
   }
   if (!same) shown_on.merge(other.ways);
   shown_on.merge(other.shown_on);
+  symptoms.add(other.symptoms);
   if (counted_in_packets.has(cause)) at_most += other.at_most;
   failed += other.failed;
   sides.merge(other.sides);
@@ -205,6 +206,42 @@ void join_pairs(Members members, Members& troubles) {
   keep(members.begin(), members.end());
 }
 
+/// What troubles between different hosts have in common.
+struct Kind {
+  RootCause cause{};
+  Whereabouts seen{};
+  dissect::IpAddress receiver;  ///< only of what is one host's own
+  auto operator<=>(const Kind&) const = default;
+};
+
+/// What may be lost or late is lost where the same host loses packets to, or from, others there, and nothing
+/// is known to be late.
+void take_for_lost(std::map<Kind, Members>& groups) {
+  constexpr std::size_t others = 2;
+  for (auto& [kind, open] : groups) {
+    if (kind.cause != RootCause::loss_or_reordering) continue;
+    const auto lost = groups.find({RootCause::loss, kind.seen, {}});
+    if (lost == groups.end() || groups.contains({RootCause::reordering, kind.seen, {}})) continue;
+    const auto also = std::stable_partition(open.begin(), open.end(), [&](const Trouble& each) {
+      for (dissect::IpAddress Route::*end : {&Route::second, &Route::first}) {
+        const auto alike = std::count_if(lost->second.begin(), lost->second.end(), [&](const Trouble& one) {
+          return one.cause == RootCause::loss && (*one.ways.begin()).*end == (*each.ways.begin()).*end;
+        });
+        if (alike >= static_cast<std::ptrdiff_t>(others)) return false;
+      }
+      return true;
+    });
+    for (auto each = also; each != open.end(); ++each) {
+      each->cause = RootCause::loss;
+      each->symptoms.add(RootCause::loss_or_reordering);
+      each->at_most += std::exchange(each->at_least, 0);
+      lost->second.push_back(std::move(*each));
+    }
+    open.erase(also, open.end());
+  }
+  std::erase_if(groups, [](const auto& group) { return group.second.empty(); });
+}
+
 /// Whether a trouble of many pairs of hosts is of those two as well, as far as hosts go: they have the one
 /// that all of it has in common, or there is none.
 bool covers(const Trouble& many, const Route& way) {
@@ -263,18 +300,13 @@ std::vector<Trouble> find_troubles(const Snapshot& snapshot) {
   join_places(all);
   join_uncounted(all);
   join_symptoms(all);
-  struct Kind {
-    RootCause cause{};
-    Whereabouts seen{};
-    dissect::IpAddress receiver;  ///< only of what is one host's own
-    auto operator<=>(const Kind&) const = default;
-  };
   std::map<Kind, Members> groups;
   for (auto& [key, trouble] : all) {
     const Kind kind{key.cause, trouble.seen,
                     of_one_receiver.has(key.cause) ? key.way.second : dissect::IpAddress{}};
     groups[kind].push_back(std::move(trouble));
   }
+  take_for_lost(groups);
   Members troubles;
   for (auto& [key, members] : groups) join_pairs(std::move(members), troubles);
   join_both_ways(troubles);

@@ -62,6 +62,11 @@ struct Trouble {
   }
   /// The timer, as far as waits show it: the tenth part is shorter; 0: not known.
   [[nodiscard]] std::uint64_t timer_ns() const;
+  /// Whether answers are far quicker than the timer as a rule: something held some of them up.
+  [[nodiscard]] bool held_up() const {
+    constexpr std::uint64_t far_below = 4;
+    return answer_ns != 0 && far_below * answer_ns < timer_ns();
+  }
   /// Takes over what another shows; `same`: it is of the same cause, so that its counts are added.
   void absorb(Trouble&& other, bool same);
 };

@@ -15,7 +15,6 @@
 #include "analyze/diagnosis/facts.hpp"
 #include "analyze/diagnosis/party.hpp"
 #include "analyze/diagnosis/size_hole.hpp"
-#include "analyze/findings/shared/mtu_probe.hpp"
 #include "analyze/findings/shared/texts.hpp"
 #include "dissect/aeth.hpp"
 
@@ -108,18 +107,12 @@ std::string ended_words(const Trouble& trouble) {
   return trouble.failed == 0 ? "" : fmt::format("; {} ended by it", queue_pairs(trouble.failed));
 }
 
-/// Whether answers are far quicker than the timer as a rule: something held some of them up.
-bool held_up(const Trouble& t) {
-  constexpr std::uint64_t far_below = 4;
-  return t.answer_ns != 0 && far_below * t.answer_ns < t.timer_ns();
-}
-
 /// What the requests of a timer that is too short look like.
 std::string hasty_words(const Trouble& t, const Said& w) {
   const std::uint64_t timer = t.timer_ns();
   // The answers pass the capture point in time, if barely, and then it is too late for their requester.
   const bool barely = timer != 0 && t.answer_ns != 0 && t.answer_ns < timer;
-  const bool seldom = barely && held_up(t);
+  const bool seldom = barely && t.held_up();
   const std::string_view its = w.from.does("its timer runs", "their timers run");
   std::string why = fmt::format("{} too short", w.from.does("its timer is", "their timers are"));
   if (seldom) {
@@ -142,31 +135,6 @@ std::string hasty_words(const Trouble& t, const Said& w) {
                         barely ? fmt::format("though {} {}", w.to.name, w.to.does("answers", "answer"))
                                : fmt::format("before {} {} answered", w.to.name, w.to.does("has", "have")));
   return fmt::format("{}, {}: {}", what, times(t), why);
-}
-
-/// What helps against it: by how much is known where the timer is.
-std::string longer_timer_words(const Trouble& t, const Said& w) {
-  constexpr unsigned longest = 31;  // 5 bits (IBTA 9.7.6.1.3)
-  constexpr unsigned four_times = 2;
-  std::string much;
-  if (const std::uint64_t timer = t.timer_ns(); timer != 0) {
-    const unsigned now = timeout_code_of(timer);
-    much =
-        fmt::format(", now about {}: {} waits four times as long", now, std::min(now + four_times, longest));
-  }
-  const std::string raise = fmt::format(
-      "aise the local ACK timeout of {} (ibv_modify_qp timeout, NCCL_IB_TIMEOUT{}).", w.from.name, much);
-  constexpr std::string_view repeats = "rdma statistic show (duplicate_request counts these repeats).";
-  if (held_up(t)) {
-    return fmt::format(
-        "Find what held {} up now and then: CPU, PCIe, page faults (ODP), interrupt moderation, pauses of "
-        "its "
-        "link; {} If that is as it has to be, r{}",
-        t.mutual() ? std::string("them") : w.to.name, repeats, raise);
-  }
-  return fmt::format("R{} Ask why {} {} that long: CPU, PCIe and interrupt moderation there; {}", raise,
-                     t.mutual() ? std::string("they") : w.to.name,
-                     t.mutual() ? "take" : w.to.does("takes", "take"), repeats);
 }
 
 /// The longest one.
@@ -194,50 +162,6 @@ std::string size_words(const Trouble& t, const Said& w, const std::optional<Size
       hole ? fmt::format("of {} message bytes and more", hole->lost_bytes) : "above a size";
   return fmt::format("{}: packets {} do not get through{}, smaller ones do{}{}", w.way, size, w.place,
                      w.repeats, ended_words(t));
-}
-
-std::string mtu_words(const Trouble& t, const std::optional<SizeHole>& hole) {
-  const auto& [from, to] = *t.ways.begin();
-  const std::uint32_t pmtu = hole ? hole->pmtu : 0;
-  const dissect::Transport transport = hole ? hole->transport : dissect::Transport::roce_v2_ipv4;
-  return fmt::format(
-      "On {}: {} {}, which must be answered as a smaller one is. Where it is not, find the hop: ip link show "
-      "(mtu) "
-      "on both hosts, the MTU of every switch port and router on the way. A path MTU of {} needs {} bytes of "
-      "IP: raise the MTU there, or lower that of the hosts and reconnect.",
-      address_text(from), ping_text(pmtu, transport, to), address_text(to),
-      pmtu != 0 ? std::to_string(pmtu) : std::string("1024"),
-      largest_ip_bytes(pmtu != 0 ? pmtu : 1024, transport));
-}
-
-/// What helps where findings of symptoms would say something else.
-std::string own_advice(const Trouble& t, const Said& w) {
-  switch (t.cause) {
-    case RootCause::outage:
-      return fmt::format(
-          "What happened then on the way between {} and {}: link down, a flap, a route, LAG or MAC address "
-          "that "
-          "moved. On the hosts: dmesg -T | grep -iE 'link|mlx5', ethtool -S DEV | grep -i link_down; on the "
-          "switches: their logs of that time.",
-          w.from.name, w.to.name);
-    case RootCause::reordering:
-      return "Packets of one queue pair take several paths: packet spraying or adaptive routing towards a "
-             "NIC "
-             "without out-of-order placement, a LAG that hashes per packet, or several queues (DSCPs) within "
-             "one "
-             "connection. Disable it for this traffic, or enable out-of-order placement at both ends (mlx5: "
-             "RoCE "
-             "adaptive routing; mlxconfig -d DEV q | grep -iE 'ADAPTIVE|OOO').";
-    case RootCause::loss_or_reordering:
-      return fmt::format(
-          "Find out which: on {}, rdma statistic show (out_of_sequence counts both); the drops of the "
-          "switches on "
-          "the way there (lost), or adaptive routing, packet spraying or a LAG that hashes per packet "
-          "(late).",
-          w.to.place());
-    default:
-      return {};
-  }
 }
 
 std::string sentence_of(const Snapshot& snapshot, const Trouble& t, const HitShare& share, const Said& w) {
@@ -423,10 +347,6 @@ void put_in_words(const Snapshot& snapshot, const Trouble& trouble, const HitSha
     diagnosis.facts.emplace_back(
         "Nothing here is ECN-capable, so nothing slows senders down before a queue is full.");
   leave_open(trouble, diagnosis);
-  diagnosis.advice = own_advice(trouble, w);
-  if (trouble.cause == RootCause::timer_too_short) diagnosis.advice = longer_timer_words(trouble, w);
-  if (trouble.cause == RootCause::path_mtu)
-    diagnosis.advice = mtu_words(trouble, size_hole(snapshot, trouble.ways));
   if (std::string paused = paused_words(snapshot, trouble); !paused.empty())
     diagnosis.alternatives.insert(diagnosis.alternatives.begin(), std::move(paused));
 }

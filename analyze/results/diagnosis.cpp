@@ -52,10 +52,9 @@ std::vector<EvidenceOfRule> evidence_by_rule(const Snapshot& s, const Diagnosis&
 
 std::string evidence_text(const Snapshot& s, const Diagnosis& d) {
   std::string text;
-  for (const auto& [id, count] : evidence_by_rule(s, d)) {
-    text += fmt::format("{}{} ({})", text.empty() ? "Evidence: " : ", ", id,
-                        count == 1 ? std::string("once") : fmt::format("{} times", count));
-  }
+  // Findings count what they are about, not what the sentence counts.
+  for (const auto& [id, count] : evidence_by_rule(s, d))
+    text += fmt::format("{}{}", text.empty() ? "Evidence: " : ", ", id);
   return text;
 }
 

@@ -162,7 +162,7 @@ struct EvidenceOfRule {
 };
 [[nodiscard]] std::vector<EvidenceOfRule> evidence_by_rule(const Snapshot& snapshot,
                                                            const Diagnosis& diagnosis);
-/// "Evidence: loss_after_capture (22 times), go_back_n_storm (1749 times)"
+/// "Evidence: loss_after_capture, go_back_n_storm"
 [[nodiscard]] std::string evidence_text(const Snapshot& snapshot, const Diagnosis& diagnosis);
 
 /// By finding: the first diagnosis that it is evidence of; null: none.

@@ -318,6 +318,13 @@ class Commands(unittest.TestCase):
             self.assertEqual(run("report", sick, "--fail-on", level).returncode, 1, level)
             self.assertEqual(run("report", "--json", sick, "--fail-on", level).returncode, 1, level)
         self.assertEqual(run("report", RPING, "--fail-on", "info").returncode, 0)
+        # Of notices only, and degraded all the same.
+        slow = os.path.join(SAMPLES, "01_rc_pingpong_s1.pcap")
+        self.assertEqual(run("report", slow, "--fail-on", "warning").returncode, 1)
+        self.assertEqual(run("report", slow, "--fail-on", "error").returncode, 0)
+        checked = run("check", slow, "--policy", "nvidia")
+        self.assertEqual(checked.returncode, 1)
+        self.assertIn(b"failed: ", checked.stdout)
         self.assertEqual(run("report", sick, "--fail-on", "panic").returncode, 2)
         with open(sick, "rb") as f:
             data = f.read()

@@ -9,7 +9,7 @@
 namespace roce::analyze::html {
 namespace {
 
-/// "remote_access_error (once), timeouts (3 times)", each with a link to its finding if that is listed.
+/// "remote_access_error, timeouts", each with a link to its finding if that is listed.
 void write_evidence_findings(Page& page, const Diagnosis& d) {
   HtmlWriter& html = page.html;
   bool first = true;
@@ -24,7 +24,6 @@ void write_evidence_findings(Page& page, const Diagnosis& d) {
     } else {
       html.text(id);
     }
-    html.text(count == 1 ? std::string(" (once)") : fmt::format(" ({} times)", count));
   }
 }
 

@@ -137,8 +137,7 @@ TEST(DiagnosisOutage, WhatGetsThroughMeanwhileDisprovesIt) {
 TEST(DiagnosisOutage, ManyThatStopAtOnceShowItThoughEachWaitsForOneTimer) {
   for (const bool at_once : {true, false}) {
     DiagnosisMaker maker;
-    maker.snapshot.totals.any_time = true;
-    maker.snapshot.totals.last_time_ns = 10 * test_second;
+    for (std::int64_t i = 0; i < 1000; ++i) maker.snapshot.series.at(i * 10 * ms).packets += 10;
     for (unsigned i = 0; i < 8; ++i) {
       Connection& c = maker.connect(1 + i % 4, 11 + i % 4);
       waited(maker, c, at_once ? test_second + i * ms / 4 : (i + 1) * test_second, 10 * ms);
