@@ -64,8 +64,9 @@ void leave_open(const Trouble& t, Diagnosis& d) {
       break;
     case RootCause::path_mtu:
       open("dropped for what they carry, or by a filter, rather than for their length");
-      d.would_decide = fmt::format(
-          "pings of that length (To do), or oversize drops of the ports on the way to {}", w.to.name);
+      d.would_decide =
+          "the ping below, or oversize drops of the ports on the way (ethtool -S DEV | grep -iE "
+          "'oversize|too_long|giant|jabber')";
       break;
     case RootCause::corruption:
       d.would_decide =

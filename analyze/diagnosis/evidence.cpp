@@ -119,6 +119,12 @@ std::string widened(const Snapshot& snapshot, const Draft& draft, std::string co
   const bool mutual = draft.ways.contains({from, to}) && draft.ways.contains({to, from});
   if (one_way && d.connection_count < 2 && !mutual) return command;
   if (one_way) behind = std::min(command.find(both, behind), command.size() - both.size()) + both.size();
+  // One request is not all that many connections repeat.
+  if (command.find("infiniband.bth.psn == ", behind) != std::string::npos && d.connection_count >= 2) {
+    if (d.from) hosts += fmt::format("roce.src == {} && ", address_text(*d.from));
+    if (d.to) hosts += fmt::format("roce.dst == {} && ", address_text(*d.to));
+    return command.replace(at, std::string::npos, hosts + "roce.analysis.retransmission'");
+  }
   // What else names a direction holds for this connection only.
   if (command.find("direction", behind) != std::string::npos) return command;
   add(one_way && !mutual ? "roce.src" : "roce.addr", from);
@@ -139,7 +145,14 @@ void take_evidence(const Snapshot& snapshot, Draft& draft, const FindingRole& ro
   const std::string command = widened(snapshot, draft, command_of(finding));
   const bool knows = draft.advice.empty() || role.alone == draft.cause;
   if (d.findings.empty() && knows) {
-    d.advice = finding.advice.substr(0, finding.advice.size() - command_of(finding).size()) + command;
+    d.advice = finding.advice.substr(0, finding.advice.size() - command_of(finding).size());
+    if (command != command_of(finding)) {
+      // "The request (8): " is of one connection.
+      const std::size_t end = d.advice.rfind(". ");
+      d.advice.erase(end == std::string::npos ? 0 : end + 2);
+      d.advice += "The packets: ";
+    }
+    d.advice += command;
     draft.shows_packets = true;
   } else if (!draft.shows_packets && !command.empty() && !is_summary(finding)) {
     d.advice = fmt::format("{} The packets: {}", d.advice.empty() ? draft.advice : d.advice, command);

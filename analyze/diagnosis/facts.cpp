@@ -69,6 +69,17 @@ std::string pattern_words(const LossPattern& pattern, const Incident* odd) {
   return {};
 }
 
+std::string brief_words(const Trouble& trouble) {
+  const auto timer_ns = static_cast<std::int64_t>(trouble.timer_ns());
+  const bool brief = trouble.cause == RootCause::outage && timer_ns != 0 &&
+                     std::all_of(trouble.outages.begin(), trouble.outages.end(),
+                                 [&](const auto& each) { return each.second - each.first < 2 * timer_ns; });
+  if (!brief) return {};
+  return fmt::format(
+      "Who lost something then was silent until a timer ran out ({}), so it may have been shorter.",
+      duration_text(timer_ns));
+}
+
 std::string lost_again_words(const Trouble& trouble) {
   if (trouble.cause != RootCause::loss && trouble.cause != RootCause::corruption) return {};
   std::uint64_t times = 0;

@@ -15,6 +15,8 @@ namespace roce::analyze::diagnosis {
 /// Of losses upstream the incident that is missing many packets where no other one misses nearly as many: the
 /// capture itself may lack them. Null: there is none.
 [[nodiscard]] const Incident* unlike_others(const Trouble& trouble);
+/// Of an outage that timers make longer than it was.
+[[nodiscard]] std::string brief_words(const Trouble& trouble);
 /// What waited for the timer though a NAK had asked for it.
 [[nodiscard]] std::string lost_again_words(const Trouble& trouble);
 /// The queue that the fabric puts these packets in, where a tunnel hides their own marks.

@@ -63,8 +63,9 @@ Said words_of(const Trouble& trouble, const HitShare& share) {
   constexpr double notable = 0.01;
   if (share.of_repeats() >= notable) {
     const Party& who = repeated_by_receiver.has(trouble.cause) ? w.to : w.from;
-    w.repeats = fmt::format("; {} of what {} {} are repeats", percent_text(share.repeated, share.repeatable),
-                            pairs || trouble.mutual() ? "they" : who.name, who.does("sends", "send"));
+    w.repeats =
+        fmt::format("; {} of what {} {} are repeats", percent_text(share.repeated, share.repeatable),
+                    pairs || trouble.mutual() || !who.named ? "they" : who.name, who.does("sends", "send"));
   }
   return w;
 }
@@ -272,7 +273,9 @@ std::string incidents_words(const Trouble& trouble, const Diagnosis& d) {
   if (d.incident_count == 0 || (d.incident_count == 1 && d.cost.recovery_longest_ns <= 0)) return {};
   std::string text = plural(d.incident_count, "incident", "incidents");
   if (d.connection_count > 1) text += fmt::format(" on {} connections", d.connection_count);
-  if (d.cost.recovery_longest_ns > 0) {
+  // Where nothing gets through, it is as long as that.
+  constexpr Causes of_standstill{RootCause::outage, RootCause::path_mtu};
+  if (d.cost.recovery_longest_ns > 0 && !of_standstill.has(trouble.cause)) {
     text += d.incident_count == 1
                 ? ", recovery " + duration_text(d.cost.recovery_longest_ns)
                 : fmt::format(", recovery {} (median), {} at most", duration_text(d.cost.recovery_median_ns),
@@ -337,10 +340,10 @@ void put_in_words(const Snapshot& snapshot, const Trouble& trouble, const HitSha
   diagnosis.sentence = sentence_of(snapshot, trouble, share, w);
   const LossPattern pattern = pattern_of(snapshot, trouble);
   diagnosis.pattern = pattern.pattern;
-  for (std::string fact :
-       {pattern_words(pattern, unlike_others(trouble)), incast_words(snapshot, trouble, pattern),
-        incidents_words(trouble, diagnosis), cost_words(diagnosis.cost), lost_again_words(trouble),
-        tunnel_words(snapshot, trouble), symptoms_words(trouble)}) {
+  for (std::string fact : {pattern_words(pattern, unlike_others(trouble)), brief_words(trouble),
+                           incast_words(snapshot, trouble, pattern), incidents_words(trouble, diagnosis),
+                           cost_words(diagnosis.cost), lost_again_words(trouble),
+                           tunnel_words(snapshot, trouble), symptoms_words(trouble)}) {
     if (!fact.empty()) diagnosis.facts.push_back(std::move(fact));
   }
   if (pattern.pattern == Pattern::bursts && snapshot.congestion.ect_packets == 0)

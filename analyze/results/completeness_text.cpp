@@ -146,7 +146,7 @@ std::string capture_limits_text(const Snapshot& s) {
   if (c.clock_steps != 0)
     say(fmt::format("The clock was set {} during the capture",
                     c.clock_steps == 1 ? "once" : fmt::format("{} times", c.clock_steps)));
-  if (c.equal_stamps >= 0.5)
+  if (c.equal_stamps >= 0.5 && file_given_twice(s.files).empty())
     say(fmt::format(
         "{:.0f} % of the packets have the timestamp of the one before: the clock is too coarse for "
         "latencies",

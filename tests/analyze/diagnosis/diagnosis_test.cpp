@@ -283,6 +283,70 @@ TEST(Diagnosis, ReadsAskedAgainForDamagedResponsesArePartOfTheDamage) {
   EXPECT_EQ(said[0].cause, "corruption");
 }
 
+TEST(Diagnosis, TimersOfFurtherHostsArePartOfWhatManyShow) {
+  DiagnosisMaker maker;
+  for (unsigned i = 1; i < 5; ++i) maker.lose(maker.connect(i, i + 10), 20);
+  Connection& other = maker.connect(5, 15);
+  What timer{.what = IncidentKind::timeout, .place = IncidentPlace::not_known, .learned = LearnedBy::timer};
+  for (int i = 0; i < 5; ++i) maker.happened(other, timer);
+  const auto& said = maker.say();
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_EQ(said[0].cause, "loss");
+}
+
+TEST(Diagnosis, WhatMayBeLateIsLostWhereTheSameHostLosesPacketsToOthers) {
+  DiagnosisMaker maker;
+  for (unsigned to = 2; to < 4; ++to) maker.lose(maker.connect(1, to), 20, false);
+  Connection& open = maker.connect(1, 4);
+  for (int i = 0; i < 12; ++i) {
+    maker.happened(open, {.what = IncidentKind::loss_or_reordering, .place = IncidentPlace::after_capture});
+  }
+  const auto& said = maker.say();
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_EQ(said[0].sentence.find("10.0.0.1 → 3 hosts lose at least 40 packets downstream of this capture"),
+            0U)
+      << said[0].sentence;
+}
+
+TEST(Diagnosis, LatePacketsAreNoReasonToStopALoss) {
+  DiagnosisMaker maker;
+  Connection& c = maker.connect(1, 2);
+  happen(c.sent[0], Event::retransmitted_nak, 4000);
+  for (int i = 0; i < 40; ++i) {
+    maker.happened(c, {.what = IncidentKind::reordering, .place = IncidentPlace::after_capture});
+  }
+  const auto& said = maker.say();
+  ASSERT_FALSE(said.empty());
+  EXPECT_EQ(said[0].cause, "reordering");
+  EXPECT_EQ(said[0].advice.find("Packets of one queue pair take several paths"), 0U) << said[0].advice;
+}
+
+TEST(Diagnosis, TheCommandShowsThePacketsOfAllItsConnections) {
+  DiagnosisMaker maker;
+  for (unsigned i = 0; i < 2; ++i) maker.lose(maker.connect(1, 2), 20);
+  const auto& said = maker.say();
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_EQ(said[0].connection_count, 2U);
+  EXPECT_EQ(said[0].advice.find("roce.connection"), std::string::npos) << said[0].advice;
+  EXPECT_NE(said[0].advice.find("10.0.0.1"), std::string::npos) << said[0].advice;
+}
+
+TEST(Diagnosis, AFewAnswersWithoutEffectAreNoRule) {
+  DiagnosisMaker maker;
+  Connection& c = maker.connect(1, 2);
+  What repeat{.what = IncidentKind::needless_repeat,
+              .place = IncidentPlace::after_capture,
+              .learned = LearnedBy::timer};
+  repeat.learned_after_ns = 8'400'000;
+  repeat.confirmed_ago_ns = 8'390'000;
+  repeat.of_responses = true;
+  for (int i = 0; i < 2; ++i) maker.happened(c, repeat);
+  const auto& said = maker.say();
+  ASSERT_FALSE(said.empty());
+  EXPECT_EQ(said[0].sentence,
+            "10.0.0.1 sent requests to 10.0.0.2 again, twice, although the answers had passed this capture");
+}
+
 TEST(Diagnosis, RnrTroublesCountNaks) {
   DiagnosisMaker maker;
   Connection& c = maker.connect(1, 2);
