@@ -84,6 +84,12 @@ void join_places(Troubles& all) {
   }
 }
 
+/// Whether both are where the row asks for: what is damaged or trimmed here was not lost elsewhere for that.
+bool at_one_place(const Explains& row, const Trouble& cause, const Trouble& symptom) noexcept {
+  const bool packets = counted_in_packets.has(row.symptom) && counted_in_packets.has(row.cause);
+  return !packets || cause.seen == symptom.seen;
+}
+
 /// Whether both were there at the same time, as far as times are known. Before and long after an outage there
 /// is nothing that follows from it.
 bool at_once(const Trouble& cause, const Trouble& symptom) noexcept {
@@ -129,7 +135,8 @@ Trouble* cause_of(Troubles& all, const Explains& row, const Route& way, const Tr
     if (!fits(row, way, each)) continue;
     for (auto at = all.lower_bound({row.cause, each, Whereabouts{}});
          at != all.end() && at->first.cause == row.cause && at->first.way == each; ++at) {
-      if (&at->second == &symptom || !at_once(at->second, symptom)) continue;
+      if (&at->second == &symptom || !at_once(at->second, symptom) || !at_one_place(row, at->second, symptom))
+        continue;
       if (row.share != 0 &&
           static_cast<double>(symptom.weight()) > row.share * static_cast<double>(at->second.weight()) + 1)
         continue;
@@ -262,9 +269,10 @@ void join_leftovers(Members& troubles) {
   for (const Explains& row : explanations()) {
     for (auto each = troubles.begin(); each != troubles.end();) {
       const auto cause = std::find_if(troubles.begin(), troubles.end(), [&](const Trouble& one) {
-        return each->cause == row.symptom && one.cause == row.cause && each->ways.size() < few_pairs &&
+        return each->cause == row.symptom && one.cause == row.cause &&
+               2 * each->ways.size() <= one.ways.size() &&
                static_cast<double>(each->weight()) <= small_part * static_cast<double>(one.weight()) &&
-               at_once(one, *each) &&
+               at_once(one, *each) && at_one_place(row, one, *each) &&
                std::all_of(each->ways.begin(), each->ways.end(),
                            [&](const Route& way) { return covers(one, way); });
       });

@@ -191,6 +191,10 @@ std::string sentence_of(const Snapshot& snapshot, const Trouble& t, const HitSha
                          packets_text(t.at_least), verb(t.at_least, "was", "were"), w.place, w.repeats,
                          ended_words(t));
     case RootCause::answers_lost:
+      if (t.failed != 0) {
+        return fmt::format("{} gave up on {} although the answers had passed this capture: {} ended{}",
+                           w.to.name, w.from.name, queue_pairs(t.failed), w.repeats);
+      }
       if (t.at_least < enough_to_generalize) {
         return fmt::format(
             "{} sent requests to {} again, {}, although the answers had passed this capture{}{}", w.to.name,

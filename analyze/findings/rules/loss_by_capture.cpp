@@ -21,7 +21,8 @@ void find_loss_by_capture(const Snapshot& snapshot, FindingSink& sink) {
     return log != nullptr && snapshot.completeness.explains_missing(log->frames[0]) &&
            snapshot.completeness.explains_missing(log->last_frame);
   });
-  report_cases(sink, std::move(cases), [&](const Group& group) {
+  // The capture is one, whoever sent what it lacks.
+  report_at_once(sink, std::move(cases), [&](const Group& group) {
     return Words{
         severity_of(group.count(), group.of, scale),
         fmt::format("{}{} sent by {} {} without a retransmission: the capture itself dropped {}. Nothing is "
