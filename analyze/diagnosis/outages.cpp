@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 
+#include "analyze/base/median.hpp"
 #include "analyze/connection/find_connection.hpp"
 
 namespace roce::analyze::diagnosis {
@@ -141,11 +142,7 @@ OutageFinder::OutageFinder(const Snapshot& snapshot, Outages& found) : snapshot_
   }
   for (auto& [hosts, between] : pairs_) {
     if (between.timers_ns.empty()) continue;
-    // Those that wait behind others wait longer.
-    const auto tenth =
-        between.timers_ns.begin() + static_cast<std::ptrdiff_t>((between.timers_ns.size() - 1) / 10);
-    std::nth_element(between.timers_ns.begin(), tenth, between.timers_ns.end());
-    between.timer_ns = *tenth;
+    between.timer_ns = *median_of(between.timers_ns);
     for (Wait& wait : between.waits) wait.from_ns = std::max(wait.from_ns, begin_of(wait));
   }
 }

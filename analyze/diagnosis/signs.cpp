@@ -152,9 +152,9 @@ void Collector::count_rnr(const Connection& connection, unsigned side) {
 
 /// Packets of a size that never get through from one host to another.
 void Collector::find_size_holes() {
+  if (!snapshot_.completeness.bears(Need::packets | Need::headers)) return;
   std::set<Route> ways;
   for (const Connection& connection : snapshot_.connections) {
-    if (!snapshot_.completeness.bears(needs::both_directions, connection)) continue;
     for (unsigned side = 0; side < 2; ++side) {
       if (!never_answered(connection.requester[side].trouble->worst_chain)) continue;
       ways.emplace(connection.ends[side].address, connection.ends[1 - side].address);

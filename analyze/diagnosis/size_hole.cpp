@@ -13,9 +13,14 @@ constexpr std::uint32_t sent_in_vain = 3;
 std::optional<SizeHole> size_hole(const Snapshot& snapshot, const std::set<Route>& ways) {
   SizeHole hole;
   hole.lost_bytes = std::numeric_limits<std::uint64_t>::max();
-  bool asked_for = false;  // so something behind it did get there
+  std::int64_t asked_ns =
+      capture::no_time;  // whoever's: without other answers it is not known whose NAK it is
+  std::int64_t stuck_ns = 0;
   for (const Connection& c : snapshot.connections) {
     for (unsigned side = 0; side < 2; ++side) {
+      const EventLog* const naks = c.sent[side].find(Event::nak_sequence_error);
+      if (naks != nullptr && ways.contains({c.ends[1 - side].address, c.ends[side].address}))
+        asked_ns = std::max(asked_ns, naks->last_time_ns);
       if (!ways.contains({c.ends[side].address, c.ends[1 - side].address})) continue;
       const RetryChain& chain = c.requester[side].trouble->worst_chain;
       if (chain.resends >= sent_in_vain && !chain.answered && chain.bytes != 0) {
@@ -23,11 +28,9 @@ std::optional<SizeHole> size_hole(const Snapshot& snapshot, const std::set<Route
         hole.lost_bytes = std::min<std::uint64_t>(hole.lost_bytes, chain.bytes);
         hole.pmtu = std::max(hole.pmtu, c.pmtu);
         hole.transport = c.transport;
-        const EventLog* const naks = c.sent[1 - side].find(Event::nak_sequence_error);
         // Asked for, it was sent again, and from then on the timer did.
-        asked_for = asked_for || (naks != nullptr &&
-                                  naks->last_time_ns + static_cast<std::int64_t>(chain.min_spacing_ns) >=
-                                      chain.first_time_ns);
+        const std::int64_t from_ns = chain.first_time_ns - static_cast<std::int64_t>(chain.min_spacing_ns);
+        stuck_ns = hole.stuck.size() == 1 ? from_ns : std::min(stuck_ns, from_ns);
       }
       // Of what it reads the capture shows that it came here, not that it got there.
       for (const OperationStats& operation : c.requester[side].operations) {
@@ -37,7 +40,9 @@ std::optional<SizeHole> size_hole(const Snapshot& snapshot, const std::set<Route
       }
     }
   }
-  const bool found = asked_for && hole.passed_bytes < hole.lost_bytes;
+  // So something behind it did get there.
+  const bool asked_for = asked_ns != capture::no_time && asked_ns >= stuck_ns;
+  const bool found = asked_for && !hole.stuck.empty() && hole.passed_bytes < hole.lost_bytes;
   return found ? std::optional(std::move(hole)) : std::nullopt;
 }
 
