@@ -100,6 +100,13 @@ struct Dissection {
     const HeaderId next = layers[udp + 1U].id;
     return next == HeaderId::sflow || next == HeaderId::sflow_ipv6;
   }
+  /// A message of IPFIX or NetFlow version 9; its bytes follow layers[udp].
+  [[nodiscard]] bool is_ipfix() const noexcept {
+    if (udp == none || udp + 1 >= layer_count) return false;
+    const HeaderId next = layers[udp + 1U].id;
+    return next == HeaderId::ipfix_message || next == HeaderId::netflow9_message;
+  }
+  [[nodiscard]] bool is_export() const noexcept { return is_sflow() || is_ipfix(); }
 
   /// The innermost layer of that kind, or nullptr; not of a sampled frame.
   [[nodiscard]] const Layer* find(HeaderId id) const noexcept {

@@ -67,6 +67,14 @@ enum class HeaderId : std::uint8_t {
   sflow_ethernet_counters,
   sflow_pfc_counters,
   sflow_counters_record,
+  // exports of switches: IPFIX, NetFlow
+  ipfix_message,
+  netflow9_message,
+  ipfix_set,
+  ipfix_template,
+  ipfix_options_template,
+  netflow9_options_template,
+  ipfix_drop_mirror,
   // InfiniBand, in wire order
   lrh,
   grh,

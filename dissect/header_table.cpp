@@ -8,6 +8,7 @@
 #include "dissect/headers/ethernet.hpp"
 #include "dissect/headers/infiniband.hpp"
 #include "dissect/headers/ip.hpp"
+#include "dissect/headers/ipfix.hpp"
 #include "dissect/headers/iser.hpp"
 #include "dissect/headers/lldp.hpp"
 #include "dissect/headers/lldp_cee.hpp"
@@ -54,6 +55,8 @@ constexpr auto table =
          SflowIbLrh, SflowIbGrh, SflowIbBth, SflowEgressQueue, SflowAcl, SflowFunction, SflowTransitDelay,
          SflowQueueDepth, SflowHardwareTrap, SflowLinuxReason, SflowTimestamp, SflowFlowRecord,
          SflowInterfaceCounters, SflowEthernetCounters, SflowPfcCounters, SflowCountersRecord,  //
+         IpfixMessage, Netflow9Message, IpfixSet, IpfixTemplate, IpfixOptionsTemplate,
+         Netflow9OptionsTemplate, IpfixDropMirror,  //
          Lrh, Grh, Bth, Rdeth, Deth, Xrceth, Feth, Reth, AtomicEth, Aeth, AtomicAckEth, ImmDt, Ieth, Payload,
          Icrc, Vcrc,  //
          MacPause, MacPfc, MacControl, LldpChassisId, LldpPortId, LldpTtl, LldpPortDescription,

@@ -7,13 +7,13 @@
 // Readers borrow the datagram's bytes, allocate nothing, and take no length field's word for it.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
 
 #include "dissect/bytes.hpp"
+#include "dissect/part.hpp"
 #include "dissect/types.hpp"
 
 namespace roce::dissect::sflow {
@@ -21,28 +21,8 @@ namespace roce::dissect::sflow {
 inline constexpr std::uint32_t version = 5;
 inline constexpr std::uint32_t address_ipv4 = 1, address_ipv6 = 2;
 
-/// How reading something ended.
-enum class End : std::uint8_t {
-  complete,
-  cut,          ///< the captured bytes end inside
-  contradicts,  ///< a length or a count leaves no room for what must be there
-};
-
-/// Bytes of which some may not have been captured.
-struct Part {
-  Bytes captured;
-  std::size_t declared = 0;  ///< its length by the length field around it; at least captured.size()
-
-  [[nodiscard]] bool is_cut() const noexcept { return captured.size() < declared; }
-  /// What begins after `offset` bytes.
-  [[nodiscard]] Part from(std::size_t offset) const noexcept {
-    return {captured.subspan(std::min(offset, captured.size())), declared - std::min(offset, declared)};
-  }
-  /// Whether its first `size` bytes are there.
-  [[nodiscard]] End holds(std::size_t size) const noexcept {
-    return size > declared ? End::contradicts : size > captured.size() ? End::cut : End::complete;
-  }
-};
+using dissect::End;
+using dissect::Part;
 
 /// A sample of a datagram or a record of a sample: an enterprise (20 bits), its format (12 bits) and a body.
 struct Item {

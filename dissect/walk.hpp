@@ -19,7 +19,7 @@ struct Walk {
   std::uint32_t wire;       ///< end of the frame as it was on the wire
   Dissection& out;
   const Options& options;
-  bool sampled = false;  ///< through a frame in a datagram of sFlow
+  bool sampled = false;  ///< through a frame in a datagram that a switch exports
 
   [[nodiscard]] const std::uint8_t* at() const noexcept { return base + offset; }
   [[nodiscard]] std::uint32_t left() const noexcept { return available > offset ? available - offset : 0; }
@@ -102,6 +102,7 @@ enum class Step : std::uint8_t {
   vxlan_gpe,
   geneve,
   sflow,
+  ipfix,
   mpls,
   macsec,
   vlan,
@@ -152,9 +153,11 @@ Step walk_erspan3(Walk&) noexcept;
 Step walk_vxlan(Walk&) noexcept;
 Step walk_vxlan_gpe(Walk&) noexcept;
 Step walk_geneve(Walk&) noexcept;
-// walk_sflow.cpp
+// walk_sflow.cpp, walk_ipfix.cpp
 [[nodiscard]] bool begins_sflow(const Walk&) noexcept;
 Step walk_sflow(Walk&) noexcept;
+[[nodiscard]] bool begins_ipfix(const Walk&, std::uint16_t port) noexcept;
+Step walk_ipfix(Walk&) noexcept;
 // walk_transport.cpp
 Step walk_lrh(Walk&) noexcept;
 Step walk_grh(Walk&) noexcept;

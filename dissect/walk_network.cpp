@@ -213,6 +213,7 @@ Step walk_udp(Walk& walk) noexcept {
     default:
       break;
   }
+  if (begins_ipfix(walk, port)) return Step::ipfix;
   if (read<Udp::srcport>(p) == udp_port_roce_v2) walk.note(Note::only_source_port);
   walk.out.stop = Stop::unknown_protocol;
   walk.out.unknown_type = port;

@@ -3,15 +3,13 @@
 #include "dissect/headers/sflow.hpp"
 #include "dissect/headers/sflow_counters.hpp"
 #include "dissect/sflow.hpp"
-#include "dissect/walk.hpp"
+#include "dissect/walk_export.hpp"
 
 namespace roce::dissect {
 namespace {
 
-using sflow::End;
 using sflow::Item;
 using sflow::Items;
-using sflow::Part;
 
 /// A kind of record, and the bytes that it must have, its head included.
 struct RecordKind {
@@ -60,28 +58,9 @@ HeaderId id_of(sflow::SampleKind kind) noexcept {
   return ids[static_cast<std::size_t>(kind)];
 }
 
-/// The first thing that is wrong is what ended the dissection; what can be passed is passed all the same.
-void note_end(Walk& walk, End end, HeaderId id) noexcept {
-  if (end == End::complete || walk.out.stop != Stop::complete) return;
-  walk.out.stop = end == End::cut ? Stop::cut_by_capture : Stop::contradicts_itself;
-  walk.out.stopped_at = id;
-}
-
 /// Where an item begins.
 std::uint32_t start_of(const Walk& walk, const Item& item) noexcept {
   return static_cast<std::uint32_t>(item.body.captured.data() - Item::head - walk.base);
-}
-
-/// False if there is no room for another layer.
-bool add(Walk& walk, HeaderId id, std::uint32_t offset, std::size_t length) noexcept {
-  if (walk.out.layer_count >= max_layers_of_exports) {
-    walk.out.stop = Stop::too_deep;
-    walk.out.stopped_at = id;
-    return false;
-  }
-  walk.offset = offset;
-  walk.push(id, static_cast<std::uint32_t>(length));
-  return true;
 }
 
 Step step_of_protocol(std::uint32_t protocol) noexcept {
@@ -99,26 +78,11 @@ Step step_of_protocol(std::uint32_t protocol) noexcept {
   }
 }
 
-/// The sampled frame is cut, as a rule, and none of its facts are this frame's: only its layers are taken
-/// over.
 bool walk_sampled(Walk& walk, const Item& record) noexcept {
   sflow::SampledHeader sampled;
   if (!sflow::read_sampled_header(record, sampled)) return true;
-  const Bytes bytes = sampled.header.captured;
-  const auto offset = static_cast<std::uint32_t>(bytes.data() - walk.base);
-  const auto end = static_cast<std::uint32_t>(offset + bytes.size());
-  const std::uint64_t wire = sampled.frame_length - std::min(sampled.stripped, sampled.frame_length);
-  const std::uint64_t declared = std::max<std::uint64_t>(offset + std::min<std::uint64_t>(wire, 0xffff), end);
-  Dissection inner;
-  inner.reset();
-  const auto whole = static_cast<std::uint32_t>(declared);
-  Walk within{walk.base, offset, end, whole, whole, inner, walk.options, true};
-  take_steps(within, step_of_protocol(sampled.protocol));
-  for (const Layer& layer : inner.all()) {
-    if (!add(walk, layer.id, layer.offset, layer.length)) return false;
-    walk.out.layers[walk.out.layer_count - 1U].sampled = true;
-  }
-  return true;
+  const std::uint32_t wire = sampled.frame_length - std::min(sampled.stripped, sampled.frame_length);
+  return walk_exported(walk, sampled.header.captured, wire, step_of_protocol(sampled.protocol));
 }
 
 bool walk_record(Walk& walk, const Item& record, bool of_counters) noexcept {
@@ -130,7 +94,7 @@ bool walk_record(Walk& walk, const Item& record, bool of_counters) noexcept {
     return true;
   }
   const std::size_t length = Item::head + record.body.captured.size();
-  if (!add(walk, kind.id, start_of(walk, record), length)) return false;
+  if (!add_export(walk, kind.id, start_of(walk, record), length)) return false;
   return kind.id != HeaderId::sflow_raw_header || walk_sampled(walk, record);
 }
 
@@ -143,7 +107,7 @@ bool walk_sample(Walk& walk, const Item& item) noexcept {
   }
   const bool other = sample.kind == sflow::SampleKind::other;
   const std::size_t length = other ? Item::head + item.body.captured.size() : sample.size;
-  if (!add(walk, id, start_of(walk, item), length)) return false;
+  if (!add_export(walk, id, start_of(walk, item), length)) return false;
   Items records = sample.records();
   Item record;
   while (records.next(record)) {
@@ -151,16 +115,6 @@ bool walk_sample(Walk& walk, const Item& item) noexcept {
   }
   note_end(walk, records.end(), id);
   return true;
-}
-
-/// The bytes behind the UDP header. Those of the first fragment are cut by the network, not by a length that
-/// lies.
-Part payload_of(const Walk& walk) noexcept {
-  const std::uint8_t* const udp = walk.base + walk.out.layers[walk.out.udp].offset;
-  std::uint32_t declared = walk.declared - std::min(walk.declared, walk.offset);
-  if (walk.out.has(Note::fragmented))
-    declared = std::max<std::uint32_t>(declared, read<Udp::length>(udp) - std::uint32_t{Udp::size});
-  return {{walk.at(), std::min(walk.left(), declared)}, declared};
 }
 
 }  // namespace
@@ -175,13 +129,13 @@ bool begins_sflow(const Walk& walk) noexcept {
 
 Step walk_sflow(Walk& walk) noexcept {
   sflow::Datagram datagram;
-  const End end = sflow::read_datagram(payload_of(walk), datagram);
+  const End end = sflow::read_datagram(udp_payload(walk), datagram);
   const HeaderId id = datagram.agent_is_ipv6 ? HeaderId::sflow_ipv6 : HeaderId::sflow;
   if (end != End::complete) {
     note_end(walk, end, id);
     return Step::done;
   }
-  if (!add(walk, id, walk.offset, datagram.size)) return Step::done;
+  if (!add_export(walk, id, walk.offset, datagram.size)) return Step::done;
   Items samples = datagram.samples();
   Item item;
   while (samples.next(item)) {

@@ -150,8 +150,10 @@ inline constexpr std::uint16_t udp_port_roce_v2 = 4791;      ///< IANA; IBTA Ann
 inline constexpr std::uint16_t udp_port_vxlan = 4789;        ///< RFC 7348
 inline constexpr std::uint16_t udp_port_vxlan_linux = 8472;  ///< Linux's default before the IANA number
 inline constexpr std::uint16_t udp_port_vxlan_gpe = 4790;
-inline constexpr std::uint16_t udp_port_geneve = 6081;  ///< RFC 8926
-inline constexpr std::uint16_t udp_port_sflow = 6343;   ///< IANA
+inline constexpr std::uint16_t udp_port_geneve = 6081;                          ///< RFC 8926
+inline constexpr std::uint16_t udp_port_sflow = 6343;                           ///< IANA
+inline constexpr std::uint16_t udp_port_ipfix = 4739;                           ///< IANA
+inline constexpr std::uint16_t udp_ports_netflow[] = {2055, 4739, 9995, 9996};  ///< by custom
 
 /// RFC 768.
 struct Udp {
