@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::uint16_t netflow_templates = 0, netflow_options = 1, ipfix_templates = 2, ipfix_options = 3;
 
-SetKind kind_of(std::uint16_t id, bool netflow9) noexcept {
+SetKind set_kind_of(std::uint16_t id, bool netflow9) noexcept {
   if (id >= Set::first_of_data) return SetKind::data;
   if (id == (netflow9 ? netflow_templates : ipfix_templates)) return SetKind::templates;
   if (id == (netflow9 ? netflow_options : ipfix_options)) return SetKind::options_templates;
@@ -28,7 +28,7 @@ bool Sets::next(Set& set) noexcept {
   if (end_ != End::complete) return false;
   const std::size_t length = word(rest_, 2);
   set.id = word(rest_, 0);
-  set.kind = kind_of(set.id, netflow9_);
+  set.kind = set_kind_of(set.id, netflow9_);
   if (length < Set::head || length > rest_.declared) {
     end_ = End::contradicts;
     return false;
@@ -67,7 +67,7 @@ bool resembles_ipfix(Part payload) noexcept {
   if (payload.holds(with_set) != End::complete) return false;
   if (word(payload, 0) != version_ipfix || word(payload, 2) != payload.declared) return false;
   const std::size_t length = word(payload, with_set - 2);
-  return kind_of(word(payload, with_set - 4), false) != SetKind::reserved && length >= Set::head &&
+  return set_kind_of(word(payload, with_set - 4), false) != SetKind::reserved && length >= Set::head &&
          length <= payload.declared - (with_set - Set::head);
 }
 
@@ -192,6 +192,17 @@ End read_drop_mirror(const Message& message, const Set& set, DropMirror& out) no
   out.codes = load_be16(p + 16);
   out.section = set.body.from(DropMirror::size);
   return End::complete;
+}
+
+std::string_view mirror_pipeline_name(std::uint32_t reason) noexcept {
+  switch (reason & ~mirror_code_bits) {
+    case mirror_memory:
+      return "memory ";
+    case mirror_egress:
+      return "egress ";
+    default:
+      return "ingress ";
+  }
 }
 
 std::string_view mirror_reason_name(std::uint32_t reason) noexcept {

@@ -122,10 +122,10 @@ inline constexpr std::uint16_t protocol = 4, source_port = 7, ingress = 10, dest
                                egress = 14, sampling_interval = 34, sampler_id = 48, sampler_interval = 50,
                                direction = 61, forwarding_status = 89, layer2_offset = 102,
                                layer2_section = 104, selection_sequence = 301, selector = 302,
-                               sampling_packets = 305, sampling_space = 306, sampling_size = 309,
-                               sampling_population = 310, frame_size = 312, ip_section = 313,
-                               frame_section = 315, observed = 318, selected = 319, frame_type = 408,
-                               section_offset = 409, section_octets = 410;
+                               algorithm = 304, sampling_packets = 305, sampling_space = 306,
+                               sampling_size = 309, sampling_population = 310, frame_size = 312,
+                               ip_section = 313, frame_section = 315, observed = 318, selected = 319,
+                               frame_type = 408, section_offset = 409, section_octets = 410;
 }  // namespace element
 inline constexpr std::uint64_t ethernet_frame = 1;  ///< of element::frame_type
 inline constexpr std::uint64_t egress_direction = 1;
@@ -136,7 +136,7 @@ inline constexpr std::uint64_t egress_direction = 1;
 }
 /// Empty for reasons that the registry does not name.
 [[nodiscard]] std::string_view forwarding_status_name(std::uint32_t status) noexcept;
-inline constexpr std::uint32_t status_wred = 139;
+inline constexpr std::uint32_t status_too_big = 133, status_wred = 139;
 
 /// A packet that a Broadcom switch dropped, as it mirrors it to a collector.
 struct DropMirror {
@@ -157,6 +157,9 @@ struct DropMirror {
 
 /// DropMirror::reason(): the pipeline that dropped, and its code, which SDKs program.
 inline constexpr std::uint32_t mirror_ingress = 0x000, mirror_memory = 0x100, mirror_egress = 0x200;
+inline constexpr std::uint32_t mirror_code_bits = 0xff;
+/// "ingress ", "memory ", "egress ".
+[[nodiscard]] std::string_view mirror_pipeline_name(std::uint32_t reason) noexcept;
 [[nodiscard]] std::string_view mirror_reason_name(std::uint32_t reason) noexcept;
 inline constexpr std::uint32_t mirror_ingress_limit = mirror_memory | 0x01,
                                mirror_egress_limit = mirror_memory | 0x03;

@@ -12,7 +12,7 @@ namespace {
 using ipfix::Set;
 using ipfix::SetKind;
 
-std::uint32_t start_of(const Walk& walk, const Set& set) noexcept {
+std::uint32_t start_of_set(const Walk& walk, const Set& set) noexcept {
   return static_cast<std::uint32_t>(set.body.captured.data() - Set::head - walk.base);
 }
 
@@ -22,7 +22,7 @@ HeaderId template_id(bool options, bool netflow9, bool withdrawal) noexcept {
 }
 
 bool walk_templates(Walk& walk, const Set& set, bool netflow9) noexcept {
-  if (!add_export(walk, HeaderId::ipfix_set, start_of(walk, set), Set::head)) return false;
+  if (!add_export(walk, HeaderId::ipfix_set, start_of_set(walk, set), Set::head)) return false;
   const bool options = set.kind == SetKind::options_templates;
   ipfix::Templates templates(set, netflow9);
   ipfix::Template each;
@@ -36,7 +36,7 @@ bool walk_templates(Walk& walk, const Set& set, bool netflow9) noexcept {
 }
 
 bool walk_drop(Walk& walk, const Set& set, const ipfix::DropMirror& drop) noexcept {
-  const std::uint32_t start = start_of(walk, set);
+  const std::uint32_t start = start_of_set(walk, set);
   return add_export(walk, HeaderId::ipfix_set, start, Set::head) &&
          add_export(walk, HeaderId::ipfix_drop_mirror, start + static_cast<std::uint32_t>(Set::head),
                     ipfix::DropMirror::size) &&
@@ -52,7 +52,8 @@ bool walk_set(Walk& walk, const ipfix::Message& message, const Set& set) noexcep
   if (ipfix::read_drop_mirror(message, set, drop) == End::complete) {
     room = walk_drop(walk, set, drop);
   } else {
-    room = add_export(walk, HeaderId::ipfix_set, start_of(walk, set), Set::head + set.body.captured.size());
+    room =
+        add_export(walk, HeaderId::ipfix_set, start_of_set(walk, set), Set::head + set.body.captured.size());
   }
   if (room && set.body.is_cut()) note_end(walk, End::cut, HeaderId::ipfix_set);
   return room;
