@@ -13,6 +13,8 @@
 
 #include "analyze/base/address_text.hpp"
 #include "analyze/base/units.hpp"
+#include "dissect/enum_names.hpp"
+#include "dissect/ipfix.hpp"
 
 namespace roce::analyze {
 namespace {
@@ -84,21 +86,100 @@ void join_drops(Exports& exports, std::vector<LostTransmission> losses) {
   }
 }
 
-std::string exports_text(const Exports& exports) {
-  if (!exports.any()) return {};
-  if (exports.samples() == 0)
-    return fmt::format("sFlow of {}", plural(exports.switches(), "switch", "switches"));
-  return fmt::format("sFlow samples of {}, about 1 in {}", plural(exports.switches(), "switch", "switches"),
-                     std::max<long long>(1, std::llround(exports.one_in())));
+std::string_view protocol_name(ExportProtocol protocol) noexcept {
+  using enum ExportProtocol;
+  static constexpr EnumNames<ExportProtocol, 3> names(
+      {{sflow, "sFlow"}, {ipfix, "IPFIX"}, {netflow9, "NetFlow 9"}});
+  return names[protocol];
 }
 
-std::string drop_reason_text(std::uint32_t reason) {
-  const std::string_view name = dissect::sflow::drop_reason_name(reason);
-  return name.empty() ? fmt::format("reason {}", reason) : std::string(name);
+std::string export_protocols_text(const Exports& exports) {
+  std::set<ExportProtocol> all;
+  for (const ExportAgent& agent : exports.agents) all.insert(agent.protocol);
+  std::string text;
+  for (const ExportProtocol each : all)
+    text += fmt::format("{}{}", text.empty() ? "" : " and ", protocol_name(each));
+  return text.empty() ? "exports" : text;  // all of them unreadable
+}
+
+std::string exports_text(const Exports& exports) {
+  if (!exports.any()) return {};
+  const std::string protocols = export_protocols_text(exports),
+                    switches = plural(exports.switches(), "switch", "switches");
+  if (exports.samples() == 0) return fmt::format("{} of {}", protocols, switches);
+  const double one_in = exports.one_in();
+  return one_in == 0 ? fmt::format("{} samples of {}, one in how many is not told", protocols, switches)
+                     : fmt::format("{} samples of {}, about 1 in {}", protocols, switches,
+                                   std::max<long long>(1, std::llround(one_in)));
+}
+
+std::string export_source_text(const Exports& exports, const ExportSource& source) {
+  namespace element = dissect::ipfix::element;
+  if (exports.agents[source.agent].protocol == ExportProtocol::sflow)
+    return source.source_class == 0 ? fmt::format("port {}", source.index)
+                                    : fmt::format("{}:{}", source.source_class, source.index);
+  switch (source.source_class) {
+    case element::selection_sequence:
+      return fmt::format("selection sequence {}", source.index);
+    case element::selector:
+      return fmt::format("selector {}", source.index);
+    case element::sampler_id:
+      return fmt::format("sampler {}", source.index);
+    default:
+      return "not named";
+  }
+}
+
+DropReason::Kind DropReason::kind() const noexcept {
+  using enum Kind;
+  struct Row {
+    DropReason reason;
+    Kind kind;
+  };
+  constexpr Row rows[] = {{{List::sflow, dissect::sflow::reason_no_buffer}, no_buffer},
+                          {{List::sflow, dissect::sflow::reason_red}, early},
+                          {{List::sflow, dissect::sflow::reason_too_big}, too_big},
+                          {{List::forwarding_status, dissect::ipfix::status_wred}, early},
+                          {{List::forwarding_status, dissect::ipfix::status_too_big}, too_big},
+                          {{List::mirror_on_drop, dissect::ipfix::mirror_ingress_limit}, no_buffer},
+                          {{List::mirror_on_drop, dissect::ipfix::mirror_egress_limit}, no_buffer}};
+  const auto found =
+      std::find_if(std::begin(rows), std::end(rows), [this](const Row& row) { return row.reason == *this; });
+  return found == std::end(rows) ? other : found->kind;
+}
+
+std::string_view drop_reasons_name(DropReason::List list) noexcept {
+  using enum DropReason::List;
+  static constexpr EnumNames<DropReason::List, 3> names(
+      {{sflow, "sflow"}, {forwarding_status, "forwarding_status"}, {mirror_on_drop, "mirror_on_drop"}});
+  return names[list];
+}
+
+std::string drop_reason_text(const DropReason& reason) {
+  std::string_view name, where;
+  std::uint32_t code = reason.code;
+  switch (reason.list) {
+    case DropReason::List::sflow:
+      name = dissect::sflow::drop_reason_name(code);
+      break;
+    case DropReason::List::forwarding_status:
+      name = dissect::ipfix::forwarding_status_name(code);
+      break;
+    case DropReason::List::mirror_on_drop:
+      name = dissect::ipfix::mirror_reason_name(code);
+      where = dissect::ipfix::mirror_pipeline_name(code);
+      if (code == 0) return "the switch says no reason";
+      code &= dissect::ipfix::mirror_code_bits;
+      break;
+    case DropReason::List::count_:
+      break;
+  }
+  if (!name.empty()) return std::string(name);
+  return fmt::format("{}reason {}", where, code);
 }
 
 std::vector<ExportDropGroup> drop_groups(const Exports& exports) {
-  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint64_t, std::uint32_t>,
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint64_t, DropReason>,
            ExportDropGroup>
       all;
   for (std::size_t i = 0; i < exports.drops.size(); ++i) {
@@ -175,19 +256,43 @@ std::string sample_shares_text(const Exports& exports) {
 }
 
 std::string export_gaps_text(const Exports& exports) {
-  std::uint64_t datagrams = 0, samples = 0, dropped = 0;
-  for (const ExportAgent& agent : exports.agents) datagrams += agent.missing;
+  std::uint64_t datagrams = 0, records = 0, samples = 0, dropped = 0;
+  for (const ExportAgent& agent : exports.agents)
+    (agent.protocol == ExportProtocol::ipfix ? records : datagrams) += agent.missing;
   for (const ExportSource& source : exports.sources) {
     samples += source.missing;
     dropped += source.dropped;
   }
+  std::string lost;
+  const auto add = [&lost](std::uint64_t count, std::string_view one, std::string_view several) {
+    if (count != 0) lost += fmt::format("{}{}", lost.empty() ? "" : " and ", plural(count, one, several));
+  };
+  add(datagrams, "datagram", "datagrams");
+  add(samples, "sample", "samples");
+  add(records, "record of IPFIX", "records of IPFIX");
   std::string text;
-  if (datagrams != 0 || samples != 0)
-    text = fmt::format("{} and {} were lost on the way to the collector",
-                       plural(datagrams, "datagram", "datagrams"), plural(samples, "sample", "samples"));
+  if (!lost.empty())
+    text = fmt::format("{} {} lost on the way to the collector", lost,
+                       datagrams + records + samples == 1 ? "was" : "were");
   if (dropped != 0)
     text += fmt::format("{}{} not sent by the switches for lack of resources", text.empty() ? "" : "; ",
                         plural(dropped, "sample was", "samples were"));
+  return text;
+}
+
+std::string export_records_text(const Exports& exports) {
+  std::string text;
+  if (exports.sets_without_template != 0)
+    text = fmt::format("{} came before {} template, which says what is in {}: not read",
+                       plural(exports.sets_without_template, "set of data", "sets of data"),
+                       exports.sets_without_template == 1 ? "its" : "their",
+                       exports.sets_without_template == 1 ? "it" : "them");
+  if (exports.flow_records != 0)
+    text += fmt::format(
+        "{}{}, {} of them of RoCE (UDP port 4791): they count flows and show no packet, so nothing is "
+        "estimated from them",
+        text.empty() ? "" : "; ", plural(exports.flow_records, "flow record", "flow records"),
+        exports.roce_flow_records);
   return text;
 }
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What switches exported by sFlow, as plain values. None of it is traffic of this capture.
+// What switches exported by sFlow, IPFIX or NetFlow, as plain values. None of it is traffic of this capture.
 #pragma once
 
 #include <array>
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analyze/base/histogram.hpp"
@@ -18,12 +20,16 @@
 
 namespace roce::analyze {
 
+enum class ExportProtocol : std::uint8_t { sflow, ipfix, netflow9, count_ };
+
 /// A switch, or a part of it that numbers its datagrams on its own.
 struct ExportAgent {
-  dissect::IpAddress address;
-  std::uint32_t sub_agent = 0;
+  dissect::IpAddress address;   ///< of IPFIX and NetFlow: where its datagrams come from
+  std::uint32_t sub_agent = 0;  ///< or observation domain, or source ID
+  ExportProtocol protocol = ExportProtocol::sflow;
   std::uint64_t datagrams = 0;
-  std::uint64_t missing = 0;     ///< datagrams that did not reach the collector, by their sequence
+  /// What did not reach the collector, by its sequence: datagrams, of IPFIX records.
+  std::uint64_t missing = 0;
   std::uint64_t duplicates = 0;  ///< captured twice, and counted once
   std::uint64_t restarts = 0;
   std::int64_t first_ns = capture::no_time;
@@ -38,14 +44,18 @@ struct Estimate {
   std::uint64_t samples = 0;
   double value = 0;
   double error = 0;  ///< absolute
-  [[nodiscard]] bool told() const noexcept { return samples >= least_samples; }
+  /// Without a sampling rate there is no value either.
+  [[nodiscard]] bool told() const noexcept { return samples >= least_samples && value > 0; }
 };
 
 /// A data source of an agent at one sampling rate. Where the rate is changed, what follows is another one.
 struct ExportSource {
   std::uint32_t agent = 0;  ///< index in Exports::agents
+  /// Of IPFIX: the element that names the sampler, and its value; 0 where the exporter names none.
   std::uint32_t source_class = 0, index = 0;
-  std::uint32_t rate = 0;  ///< 1 packet in so many, as the agent says; 0: samples of counters or drops only
+  /// 1 packet in so many, as the agent says; 0: samples of counters or drops only, or it does not say.
+  std::uint32_t rate = 0;
+  std::uint32_t per = 1;      ///< as many as this are sampled of `rate` packets
   std::uint64_t samples = 0;  ///< of packets
   std::uint64_t roce = 0;     ///< those of RoCE
   std::uint64_t unread = 0;   ///< without a header that can be dissected
@@ -59,7 +69,7 @@ struct ExportSource {
   /// Packets that one sample stands for: by the pool; by the rate, where the agent does not count.
   [[nodiscard]] double one_in() const noexcept {
     return pool != 0 && pooled != 0 ? static_cast<double>(pool) / static_cast<double>(pooled)
-                                    : static_cast<double>(rate);
+                                    : static_cast<double>(rate) / static_cast<double>(per);
   }
   [[nodiscard]] Estimate packets() const noexcept;
 };
@@ -113,12 +123,29 @@ struct ExportPort {
   std::uint64_t pfc_requests = 0, pfc_indications = 0, pause_us = 0, storms = 0;
 };
 
+/// Why a switch dropped a packet: a number of one of these lists.
+struct DropReason {
+  enum class List : std::uint8_t {
+    sflow,              ///< see dissect::sflow::drop_reason_name()
+    forwarding_status,  ///< of IPFIX and NetFlow
+    mirror_on_drop,     ///< see dissect::ipfix::DropMirror::reason()
+    count_
+  };
+  /// What helps against it.
+  enum class Kind : std::uint8_t { other, no_buffer, early, too_big };
+
+  List list = List::sflow;
+  std::uint32_t code = 0;
+  [[nodiscard]] auto operator<=>(const DropReason&) const noexcept = default;
+  [[nodiscard]] Kind kind() const noexcept;
+};
+
 /// A packet that a switch says it dropped.
 struct ExportDrop {
   std::uint32_t agent = 0;
   std::uint32_t source = 0;             ///< ifIndex of the data source
   std::uint32_t input = 0, output = 0;  ///< ifIndex, 0: not known
-  std::uint32_t reason = 0;             ///< see dissect::sflow::drop_reason_name()
+  DropReason reason;
   std::optional<std::uint32_t> queue;
   std::uint64_t packet = 0;  ///< number of the datagram
   std::int64_t time_ns = capture::no_time;
@@ -139,6 +166,11 @@ struct Exports {
   std::uint64_t others_dropped = 0;    ///< agents, sources, queues and ports beyond theirs
   std::uint64_t drops_dropped = 0;     ///< notifications beyond the limit
   std::uint64_t drops_suppressed = 0;  ///< that the switches did not send, as they say
+  // Of IPFIX and NetFlow:
+  std::uint64_t sets_without_template = 0;  ///< data that came before it: what is in them cannot be told
+  std::uint64_t flow_records = 0;           ///< that tell of flows, and have no packet
+  std::uint64_t roce_flow_records = 0;      ///< those of UDP port 4791
+  std::uint64_t templates_changed = 0;      ///< learned anew with other elements, or withdrawn
   std::vector<ExportAgent> agents;
   std::vector<ExportSource> sources;
   std::vector<ExportFlow> flows;  ///< most samples first
@@ -166,7 +198,7 @@ struct ExportDropGroup {
   std::uint32_t agent = 0;
   std::uint32_t input = 0, output = 0;  ///< input: only where the output is not known
   std::optional<std::uint32_t> queue;
-  std::uint32_t reason = 0;
+  DropReason reason;
   std::uint64_t packets = 0;
   std::uint64_t roce = 0;
   std::uint64_t matched = 0;       ///< losses of the captured traffic that they are
@@ -180,8 +212,14 @@ struct ExportDropGroup {
 
 /// "sFlow samples of 3 switches, about 1 in 1024"; empty without exports.
 [[nodiscard]] std::string exports_text(const Exports& exports);
+/// "sFlow", "sFlow and IPFIX".
+[[nodiscard]] std::string export_protocols_text(const Exports& exports);
+[[nodiscard]] std::string_view protocol_name(ExportProtocol protocol) noexcept;
+/// "port 9", "2:1", "selector 4".
+[[nodiscard]] std::string export_source_text(const Exports& exports, const ExportSource& source);
 /// "no buffer (tail drop)", "reason 400".
-[[nodiscard]] std::string drop_reason_text(std::uint32_t reason);
+[[nodiscard]] std::string drop_reason_text(const DropReason& reason);
+[[nodiscard]] std::string_view drop_reasons_name(DropReason::List list) noexcept;
 /// "10.0.0.7 port 12, queue 3".
 [[nodiscard]] std::string drop_place_text(const Exports& exports, const ExportDropGroup& group);
 /// "12300 ± 6.2 %"; "seen" where there are too few samples for a figure, empty without any.
@@ -191,5 +229,7 @@ struct ExportDropGroup {
 [[nodiscard]] std::string sample_shares_text(const Exports& exports);
 /// What did not arrive of the exports: "3 datagrams and 20 samples were lost on the way to the collector".
 [[nodiscard]] std::string export_gaps_text(const Exports& exports);
+/// What IPFIX and NetFlow have besides packets: "12 sets of data came before their template ...".
+[[nodiscard]] std::string export_records_text(const Exports& exports);
 
 }  // namespace roce::analyze

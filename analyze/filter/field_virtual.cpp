@@ -100,6 +100,8 @@ constexpr ProtocolName protocol_names[] = {
     {HeaderId::vxlan, "vxlan"},
     {HeaderId::sflow, "sflow"},
     {HeaderId::sflow_ipv6, "sflow"},
+    {HeaderId::ipfix_message, "cflow"},
+    {HeaderId::netflow9_message, "cflow"},
     {HeaderId::vxlan_gpe, "vxlan"},
     {HeaderId::geneve, "geneve"},
     {HeaderId::lrh, "infiniband"},

@@ -22,7 +22,7 @@ struct Batch {
   std::vector<PacketBrief> packets;
   std::vector<PacketRecord> records;
   std::vector<std::uint32_t> controls;  ///< indices of MAC control and LLDP frames, ascending
-  std::vector<std::uint32_t> exports;   ///< of datagrams of sFlow
+  std::vector<std::uint32_t> exports;   ///< of datagrams that switches export
   // Of this batch only, because batches are processed in parallel.
   Totals totals;
   OuterCounts outer;  ///< packets in tunnels

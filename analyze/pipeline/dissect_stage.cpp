@@ -200,7 +200,7 @@ void DissectStage::count_if_selected(Batch& batch, std::size_t i, PacketRecord& 
     batch.outer.count(batch.frames_before + i + 1, frame, d, record);
   if (!record.has(PacketRecord::valid)) {
     if (link_control_of(d) != LinkControl::none) batch.controls.push_back(static_cast<std::uint32_t>(i));
-    if (d.is_sflow()) batch.exports.push_back(static_cast<std::uint32_t>(i));
+    if (d.is_export()) batch.exports.push_back(static_cast<std::uint32_t>(i));
   }
   if (dissect::gid_disagrees(bytes, d)) totals.diagnostics.add(DiagnosticId::gid_disagrees);
   if (options_.check_icrc && d.transport == dissect::Transport::native_ib &&

@@ -100,9 +100,8 @@ constexpr Row rows[] = {
      "PAUSE, PFC and LLDP frames of more ports than are followed (1024): the figures of pauses and DCBX do "
      "not include them."},
     {DiagnosticId::exports_dropped, "exports_dropped", data_loss,
-     "Samples and drop notifications of sFlow of more switches, data sources, flows or drops than are "
-     "followed: the "
-     "figures of exports do not include them."},
+     "Samples and drop notifications of more switches, data sources, flows, templates or drops than are "
+     "followed: the figures of exports do not include them."},
     {DiagnosticId::interrupted, "interrupted", data_loss,
      "Reading was ended before the end of the input (Ctrl-C, a signal, Stop in the window): the results are "
      "those of the packets read until then."},

@@ -39,16 +39,16 @@ std::string bytes_or_nothing(std::uint64_t bytes) {
 using SourceOf = const ExportSourceRow&;
 constexpr Column<ExportSourceRow> source_columns[] = {
     switch_column<ExportSourceRow>,
-    {"source", "data source", "ifIndex of the data source; of another kind: its class and index", false, 0,
-     nullptr,
+    {"source", "data source",
+     "ifIndex of the data source; of another kind: its class and index; of IPFIX: its sampler", false, 0,
+     nullptr, [](SourceOf r) { return export_source_text(*r.exports, *r.it); }, nullptr},
+    {"rate", "1 in", "packets of which one is sampled, as the switch says", true, 0,
+     [](SourceOf r) { return static_cast<double>(r.it->rate) / r.it->per; },
      [](SourceOf r) {
-       return r.it->source_class == 0 ? fmt::format("port {}", r.it->index)
-                                      : fmt::format("{}:{}", r.it->source_class, r.it->index);
+       return r.it->rate == 0 ? std::string()
+                              : fmt::format("{:.6g}", static_cast<double>(r.it->rate) / r.it->per);
      },
      nullptr},
-    {"rate", "1 in", "packets of which one is sampled, as the switch says", true, 0,
-     [](SourceOf r) { return static_cast<double>(r.it->rate); },
-     [](SourceOf r) { return fmt::format("{}", r.it->rate); }, nullptr},
     exported_count<ExportSource, &ExportSource::samples>("samples", "samples", "samples of packets", 0),
     {"packets", "packets",
      "packets that passed, estimated from the samples, with the error of 95 in 100 cases", true, 0,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A datagram of sFlow in the line of a packet.
+// A datagram that a switch exports in the line of a packet.
 #include <algorithm>
 #include <cstdint>
 #include <string_view>
@@ -8,7 +8,9 @@
 #include "analyze/base/value_format.hpp"
 #include "analyze/show/packet_words.hpp"
 #include "dissect/headers/infiniband.hpp"
+#include "dissect/headers/ipfix.hpp"
 #include "dissect/headers/sflow.hpp"
+#include "dissect/ipfix.hpp"
 #include "dissect/opcode.hpp"
 #include "dissect/sflow.hpp"
 
@@ -60,10 +62,55 @@ void append_count(std::string& out, std::uint64_t count, std::string_view what) 
   out += what;
 }
 
+/// The exported packet.
+void append_exported(std::string& out, const std::uint8_t* bth) {
+  out += "  ";
+  out += dissect::opcode_name(read<dissect::Bth::opcode>(bth));
+  out += " QP ";
+  append_hex_number(out, read<dissect::Bth::destqp>(bth), 6);
+  out += "  PSN ";
+  append_decimal(out, read<dissect::Bth::psn>(bth));
+}
+
+/// "IPFIX of domain 9, 1 template, 3 sets of data", "IPFIX of domain 9, 1 dropped: no buffer ...  RC ...".
+void append_ipfix_words(std::string& out, const PacketView& packet) {
+  const dissect::Dissection& d = *packet.dissection;
+  std::uint64_t templates = 0, sets = 0;
+  const std::uint8_t *bth = nullptr, *drop = nullptr;
+  for (const Layer& layer : d.all().subspan(d.udp + std::size_t{1})) {
+    const std::uint8_t* const p = packet.frame->data + layer.offset;
+    if (layer.id == HeaderId::ipfix_template || layer.id == HeaderId::ipfix_options_template ||
+        layer.id == HeaderId::netflow9_options_template)
+      ++templates;
+    if (layer.id == HeaderId::ipfix_set &&
+        read<dissect::IpfixSet::set>(p) >= dissect::ipfix::Set::first_of_data)
+      ++sets;
+    if (layer.id == HeaderId::ipfix_drop_mirror) drop = p;
+    if (layer.id == HeaderId::bth && bth == nullptr) bth = p;
+  }
+  const Layer& head = d.layers[d.udp + 1U];
+  const std::uint8_t* const p = packet.frame->data + head.offset;
+  const bool netflow = head.id == HeaderId::netflow9_message;
+  out += netflow ? "NetFlow 9 of source " : "IPFIX of domain ";
+  append_decimal(
+      out, netflow ? read<dissect::Netflow9Message::source>(p) : read<dissect::IpfixMessage::domain>(p));
+  append_count(out, templates, templates == 1 ? " template" : " templates");
+  if (drop == nullptr) {
+    append_count(out, sets, sets == 1 ? " set of data" : " sets of data");
+    return;
+  }
+  out += ", 1 dropped at port ";
+  append_decimal(out, read<dissect::IpfixDropMirror::egress>(drop));
+  out += ", reason ";
+  append_hex_number(out, read<dissect::IpfixDropMirror::codes>(drop), 4);
+  if (bth != nullptr) append_exported(out, bth);
+}
+
 }  // namespace
 
-void append_sflow_words(std::string& out, const PacketView& packet) {
+void append_export_words(std::string& out, const PacketView& packet) {
   const dissect::Dissection& d = *packet.dissection;
+  if (d.is_ipfix()) return append_ipfix_words(out, packet);
   if (!d.is_sflow()) return;
   Told told;
   for (const Layer& layer : d.all().subspan(d.udp + std::size_t{1}))
@@ -93,12 +140,7 @@ void append_sflow_words(std::string& out, const PacketView& packet) {
   append_count(out, told.counters, " of counters");
   append_count(out, told.others, " of other formats");
   if (told.bth == nullptr) return;
-  out += "  ";
-  out += dissect::opcode_name(read<dissect::Bth::opcode>(told.bth));
-  out += " QP ";
-  append_hex_number(out, read<dissect::Bth::destqp>(told.bth), 6);
-  out += "  PSN ";
-  append_decimal(out, read<dissect::Bth::psn>(told.bth));
+  append_exported(out, told.bth);
   if (told.packets + told.discarded > 1) out += " ...";
 }
 

@@ -335,7 +335,7 @@ void PacketLine::append_other(std::string& out, const PacketView& packet) {
   const std::size_t begin = out.size();
   append_mac_control_words(out, packet);
   append_lldp_words(out, packet);
-  append_sflow_words(out, packet);
+  append_export_words(out, packet);
   append_unknown_words(out, packet);
   if (out.size() == begin) {
     const Dissection& d = *packet.dissection;

@@ -19,7 +19,7 @@ void append_mac_control_words(std::string& out, const PacketView& packet);
 /// "LLDP switch1 Eth1/3, DCBX"; appends nothing for other packets.
 void append_lldp_words(std::string& out, const PacketView& packet);
 /// "sFlow of 10.0.0.7, 3 sampled, 1 in 1024  RC RDMA WRITE Only QP ..."; appends nothing for other packets.
-void append_sflow_words(std::string& out, const PacketView& packet);
+void append_export_words(std::string& out, const PacketView& packet);
 /// The protocol at which the dissection ended: "TCP 43410 > 18515", "ARP", "ethertype 0x88b5".
 void append_unknown_words(std::string& out, const PacketView& packet);
 /// Notes of the dissection, each in brackets and after two spaces: "  [cut by the capture in RETH]".

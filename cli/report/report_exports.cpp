@@ -37,13 +37,14 @@ void write_exported(Page& page, const Exports& exports, std::string_view title, 
 void write_exports(Page& page, const analyze::Snapshot& s) {
   const Exports& e = s.exports;
   if (!e.any()) return;
-  page.section("sFlow");
+  page.section("Exports");
   page.line(page.paint("1", analyze::exports_text(e)));
   page.line(fmt::format("{}, {} of packets; nothing of them is counted as traffic of this capture",
                         plural(e.datagrams, "datagram", "datagrams"),
                         plural(e.samples(), "sample", "samples")));
   if (const std::string gaps = analyze::export_gaps_text(e); !gaps.empty()) page.line(gaps);
   if (const std::string shares = analyze::sample_shares_text(e); !shares.empty()) page.line(shares);
+  if (const std::string records = analyze::export_records_text(e); !records.empty()) page.line(records);
   if (e.drops_suppressed != 0)
     page.line(
         fmt::format("{} not sent by the switches, which limit their rate",

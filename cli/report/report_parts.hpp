@@ -17,7 +17,7 @@ void write_congestion(Page& page, const analyze::Snapshot& snapshot);
 void write_pauses(Page& page, const analyze::Snapshot& snapshot);
 /// What ports announce by LLDP.
 void write_dcbx(Page& page, const analyze::Snapshot& snapshot);
-/// What switches exported by sFlow.
+/// What switches exported by sFlow, IPFIX or NetFlow.
 void write_exports(Page& page, const analyze::Snapshot& snapshot);
 
 }  // namespace roce::cli

@@ -2,39 +2,30 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <string_view>
+#include <string>
 
 #include "analyze/base/address_text.hpp"
 #include "analyze/base/units.hpp"
 #include "analyze/findings/shared/commands.hpp"
+#include "analyze/findings/shared/drop_remedy.hpp"
 #include "analyze/findings/shared/port_cases.hpp"
 
 namespace roce::analyze {
 namespace {
 
-namespace sflow = dissect::sflow;
-
-/// What to look at, by the reason.
-std::string_view remedy_of(std::uint32_t reason) {
-  switch (reason) {
-    case sflow::reason_no_buffer:
-      return "The buffer was full: if this traffic is to be lossless, its priority has no PFC on that "
-             "switch, or too "
-             "little headroom; if not, ECN marks too late or senders do not slow down. Compare the queue's "
-             "thresholds "
-             "(show buffer, show ecn, show pfc) with those of the other switches.";
-    case sflow::reason_red:
-      return "RED or WRED drops what it should mark: enable ECN on that queue, and let hosts send ECT "
-             "(traffic class "
-             "with ECN bits 2).";
-    case sflow::reason_too_big:
-      return "The packet exceeds the MTU of that port: raise it to the path MTU of RDMA plus headers (4096 + "
-             "58 and "
-             "what tunnels add), or lower the RDMA MTU of the hosts.";
-    default:
-      return "Look the reason up in the switch's own drop counters, and whether the traffic should pass "
-             "there at all.";
-  }
+/// A display filter for the datagrams that tell of such drops.
+std::string filter_of_drops(const ExportAgent& agent, const ExportDropGroup& group) {
+  const std::string address = address_text(agent.address);
+  const bool ipv6 = !agent.address.is_v4_mapped();
+  if (group.reason.list == DropReason::List::sflow)
+    return fmt::format("sflow_245.agent{} == {} && sflow.discarded_sample.reason == {}", ipv6 ? ".v6" : "",
+                       address, group.reason.code);
+  const std::string sender = fmt::format("{}.src == {}", ipv6 ? "ipv6" : "ip", address);
+  if (group.reason.list == DropReason::List::mirror_on_drop)
+    return group.output != 0
+               ? fmt::format("{} && ipfix.mirror_on_drop.egress_port == {}", sender, group.output)
+               : fmt::format("{} && ipfix.mirror_on_drop.reason", sender);
+  return fmt::format("{} && cflow", sender);
 }
 
 Finding finding_of_group(const Snapshot& snapshot, const ExportDropGroup& group) {
@@ -75,12 +66,8 @@ Finding finding_of_group(const Snapshot& snapshot, const ExportDropGroup& group)
         "The capture shows no loss of these packets: they are of traffic that it does not have, or "
         "nobody missed them.";
   }
-  const bool ipv6 = !e.agents[group.agent].address.is_v4_mapped();
-  finding.advice = fmt::format(
-      "{} The datagrams that tell of such drops: {}", remedy_of(group.reason),
-      packets_command(snapshot, fmt::format("sflow_245.agent{} == {} && sflow.discarded_sample.reason == {}",
-                                            ipv6 ? ".v6" : "", address_text(e.agents[group.agent].address),
-                                            group.reason)));
+  finding.advice = fmt::format("{} The datagrams that tell of such drops: {}", drop_remedy(group.reason),
+                               packets_command(snapshot, filter_of_drops(e.agents[group.agent], group)));
   return finding;
 }
 

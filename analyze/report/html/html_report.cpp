@@ -70,7 +70,7 @@ void write_navigation(Page& page) {
       {"#markings", "Markings", !s.markings.rows.empty()},
       {"#pauses", "Pauses", !s.pauses.ports.empty()},
       {"#dcbx", "DCBX", !s.dcbx.ports.empty()},
-      {"#exports", "sFlow", s.exports.any()},
+      {"#exports", "Exports", s.exports.any()},
       {"#doubts", "Skipped or doubtful", !s.diagnostics.empty()}};
   page.html.open("nav", {{"aria-label", "Parts of the report"}});
   for (const auto& [target, name, there] : parts) {

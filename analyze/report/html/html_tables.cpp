@@ -221,9 +221,9 @@ void write_exported(Page& page, const Heading& heading, const std::vector<What>&
 void write_switch_exports(Page& page) {
   const Exports& e = page.snapshot.exports;
   if (!e.any()) return;
-  page.html.open("section", {{"id", "exports"}}).element("h2", "sFlow").line_break();
+  page.html.open("section", {{"id", "exports"}}).element("h2", export_protocols_text(e)).line_break();
   page.html.element("p", exports_text(e)).line_break();
-  for (const std::string& text : {export_gaps_text(e), sample_shares_text(e)}) {
+  for (const std::string& text : {export_gaps_text(e), export_records_text(e), sample_shares_text(e)}) {
     if (!text.empty()) page.html.element("p", text, {{"class", "quiet"}}).line_break();
   }
   page.html.close().line_break();

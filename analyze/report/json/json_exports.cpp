@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "analyze/base/address_text.hpp"
 #include "analyze/report/json/json_parts.hpp"
 #include "dissect/opcode.hpp"
@@ -20,7 +22,8 @@ void write_estimate(JsonWriter& json, std::string_view key, const Estimate& esti
 }
 
 void write_agent(JsonWriter& json, const ExportAgent& agent) {
-  json.begin_object().field("address", address_text(agent.address)).field("sub_agent", agent.sub_agent);
+  json.begin_object().field("protocol", protocol_name(agent.protocol));
+  json.field("address", address_text(agent.address)).field("sub_agent", agent.sub_agent);
   json.field("datagrams", agent.datagrams).field("missing", agent.missing);
   json.field("duplicates", agent.duplicates).field("restarts", agent.restarts);
   write_time(json, "first_time", agent.first_ns);
@@ -31,7 +34,8 @@ void write_agent(JsonWriter& json, const ExportAgent& agent) {
 void write_source(JsonWriter& json, const Exports& e, const ExportSource& source) {
   json.begin_object().field("agent", address_text(e.agents[source.agent].address));
   json.field("sub_agent", e.agents[source.agent].sub_agent).field("class", source.source_class);
-  json.field("index", source.index).field("rate", source.rate);
+  json.field("index", source.index);
+  json.field("rate", std::llround(static_cast<double>(source.rate) / source.per));
   json.key("one_in").number(fmt::format("{:.2f}", source.one_in()));
   json.field("samples", source.samples).field("roce", source.roce).field("unread", source.unread);
   json.field("missing", source.missing).field("dropped", source.dropped).field("pool", source.pool);
@@ -97,7 +101,8 @@ void write_drop(JsonWriter& json, const Exports& e, const ExportDrop& drop) {
   write_port_number(json, "in_port", drop.input);
   write_port_number(json, "port", drop.output);
   write_optional(json, "queue", drop.queue);
-  json.field("reason", drop_reason_text(drop.reason)).field("reason_code", drop.reason);
+  json.field("reason", drop_reason_text(drop.reason)).field("reason_code", drop.reason.code);
+  json.field("reason_list", drop_reasons_name(drop.reason.list));
   json.field("packet", drop.packet);
   write_time(json, "time", drop.time_ns);
   if (drop.roce) {
@@ -143,7 +148,10 @@ void write_exported(JsonWriter& json, const Exports& e, const ReportSink& sink) 
     sink.step();
   });
   json.field("drops_matched", e.matched_drops()).field("drops_suppressed", e.drops_suppressed);
-  json.field("drops_not_listed", e.drops_dropped).end_object();
+  json.field("drops_not_listed", e.drops_dropped);
+  json.field("flow_records", e.flow_records).field("roce_flow_records", e.roce_flow_records);
+  json.field("sets_without_template", e.sets_without_template);
+  json.field("templates_changed", e.templates_changed).end_object();
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ struct Collector {
     frame.time_ns = time_ns;
     dissect::Dissection d;
     dissect::dissect(bytes, frame.wire, frame.link_type, d);
-    ASSERT_TRUE(d.is_sflow());
+    ASSERT_TRUE(d.is_export());
     tracker.see(++number, frame, d);
   }
   [[nodiscard]] Exports end(std::vector<LostTransmission> losses = {}) {
@@ -125,7 +125,7 @@ TEST(ExportTracker, ARestartLosesNothing) {
 
 TEST(ExportTracker, EverNewSourcesDoNotFillTheMemory) {
   Collector collector;
-  const auto most = static_cast<std::uint32_t>(ExportTracker::states_at_most);
+  const auto most = static_cast<std::uint32_t>(SflowTracker::states_at_most);
   constexpr std::uint32_t of_one = 16;
   for (std::uint32_t i = 0; i < most + of_one; i += of_one) {
     Xdr all = datagram(i / of_one, of_one);
@@ -134,7 +134,7 @@ TEST(ExportTracker, EverNewSourcesDoNotFillTheMemory) {
   }
   const Exports e = collector.end();
   EXPECT_EQ(e.others_dropped, of_one);
-  EXPECT_LE(e.drops.size(), ExportTracker::drops_at_most);
+  EXPECT_LE(e.drops.size(), ExportBook::drops_at_most);
 }
 
 TEST(ExportTracker, APacketSampledOnBothWaysIsOne) {
@@ -207,7 +207,7 @@ TEST(ExportTracker, DropsAreJoinedWithLossesOfTheSamePacket) {
   EXPECT_EQ(groups[0].matched, 2U);
   EXPECT_EQ(drop_place_text(e, groups[0]), "10.0.0.7 port 12, queue 5");
   EXPECT_EQ(drop_reason_text(groups[0].reason), "no buffer (tail drop)");
-  EXPECT_EQ(drop_reason_text(400), "reason 400");
+  EXPECT_EQ(drop_reason_text({DropReason::List::sflow, 400}), "reason 400");
 }
 
 TEST(ExportTracker, WhatCannotBeReadIsCounted) {
