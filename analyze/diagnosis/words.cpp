@@ -15,6 +15,7 @@
 #include "analyze/diagnosis/facts.hpp"
 #include "analyze/diagnosis/party.hpp"
 #include "analyze/diagnosis/size_hole.hpp"
+#include "analyze/diagnosis/told_drops.hpp"
 #include "analyze/findings/shared/texts.hpp"
 #include "dissect/aeth.hpp"
 
@@ -29,7 +30,7 @@ struct Said {
   Party to;
   std::string way;      ///< "10.0.0.1 → 10.0.0.2", "10.0.0.1 ↔ 10.0.0.2", "12 pairs of hosts"
   bool many = false;    ///< the subject of a sentence that begins with `way` is plural
-  std::string place;    ///< "upstream of this capture"
+  std::string place;    ///< "upstream of this capture", and the switch that told of it
   std::string repeats;  ///< "; 47.7 % of what 10.0.0.1 sends are repeats"
 };
 
@@ -334,7 +335,10 @@ HitShare hit_share(const Snapshot& snapshot, const Trouble& trouble) {
 
 void put_in_words(const Snapshot& snapshot, const Trouble& trouble, const HitShare& share,
                   Diagnosis& diagnosis) {
-  const Said w = words_of(trouble, share);
+  Said w = words_of(trouble, share);
+  const ToldDrops told = told_drops(snapshot, trouble);
+  w.place += told.place;
+  diagnosis.advice = told.remedy;
   diagnosis.subject = w.way;
   if (trouble.sides.size() == 1) {
     const auto& [id, side] = *trouble.sides.begin();
@@ -344,7 +348,7 @@ void put_in_words(const Snapshot& snapshot, const Trouble& trouble, const HitSha
   diagnosis.sentence = sentence_of(snapshot, trouble, share, w);
   const LossPattern pattern = pattern_of(snapshot, trouble);
   diagnosis.pattern = pattern.pattern;
-  for (std::string fact : {pattern_words(pattern, unlike_others(trouble)), brief_words(trouble),
+  for (std::string fact : {told.fact, pattern_words(pattern, unlike_others(trouble)), brief_words(trouble),
                            incast_words(snapshot, trouble, pattern), incidents_words(trouble, diagnosis),
                            cost_words(diagnosis.cost), lost_again_words(trouble),
                            tunnel_words(snapshot, trouble), symptoms_words(trouble)}) {
@@ -354,6 +358,12 @@ void put_in_words(const Snapshot& snapshot, const Trouble& trouble, const HitSha
     diagnosis.facts.emplace_back(
         "Nothing here is ECN-capable, so nothing slows senders down before a queue is full.");
   leave_open(trouble, diagnosis);
+  if (!told.place.empty()) {
+    // Each of these packets is known to have ended there.
+    diagnosis.alternatives.clear();
+    diagnosis.would_decide =
+        "the buffer and drop counters of that switch port, against those of its neighbours";
+  }
   if (std::string paused = paused_words(snapshot, trouble); !paused.empty())
     diagnosis.alternatives.insert(diagnosis.alternatives.begin(), std::move(paused));
 }
