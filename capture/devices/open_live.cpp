@@ -4,6 +4,7 @@
 #include <new>
 #include <utility>
 
+#include "capture/listen/udp_listener.hpp"
 #include "capture/network/device_list.hpp"
 #include "capture/network/pcap_device.hpp"
 #include "capture/sniffer/sniffed_port.hpp"
@@ -17,6 +18,14 @@ bool is_rdma(const LiveOptions& options, const SnifferWorld& world) {
   if (!is_network_interface(options.device)) return is_rdma_device(options.device, world);
   const auto name = parse_rdma_name(options.device);
   return name && has_rdma_device(world.root, *name);
+}
+
+Expected<std::unique_ptr<LiveSource>> open_listener(const LiveOptions& options) {
+  auto addresses = parse_listen_list(options.device);
+  if (!addresses) return tl::unexpected<Error>(std::move(addresses.error()));
+  auto device = open_udp_listener(options, *addresses);
+  if (!device) return tl::unexpected<Error>(std::move(device.error()));
+  return make_live_source(std::move(*device), options);
 }
 
 /// Replaces a software RDMA device by its network interface, through which its frames pass.
@@ -33,6 +42,7 @@ bool redirect(LiveOptions& options, const SnifferWorld& world, std::vector<std::
 }
 
 Expected<std::unique_ptr<LiveSource>> open_kind(LiveOptions options, const SnifferWorld& world) {
+  if (is_listen_list(options.device)) return open_listener(options);
   std::vector<std::string> notices;
   const bool rdma = is_rdma(options, world);
   if (!rdma && !is_network_interface(options.device)) {
@@ -60,6 +70,11 @@ Expected<std::unique_ptr<LiveSource>> open_live_in(const LiveOptions& options, c
     error.message = "not enough memory to capture";
     return tl::unexpected<Error>(std::move(error));
   }
+}
+
+std::string listen_error(const std::string& list) {
+  const auto addresses = parse_listen_list(list);
+  return addresses ? std::string() : addresses.error().describe();
 }
 
 Expected<std::unique_ptr<LiveSource>> open_live(const LiveOptions& options) {

@@ -16,7 +16,8 @@ namespace roce::capture {
 
 /// Parameters of a live capture.
 struct LiveOptions {
-  /// A network interface ("eth0", "any") or an RDMA device with its port ("mlx5_0:2"; "mlx5_0" is port 1).
+  /// A network interface ("eth0", "any") or an RDMA device with its port ("mlx5_0:2"; "mlx5_0" is port 1),
+  /// or where to listen for what switches export ("sflow://:6343,ipfix://10.0.0.1:4739").
   std::string device;
   std::string filter;  ///< BPF in tcpdump's syntax; empty: all frames. Network interfaces only
   std::uint32_t snap_length = 262'144;  ///< bytes kept of a frame

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command `capture`: its options.
+#include <fmt/format.h>
 #include <unistd.h>
 #include <CLI/CLI.hpp>
 
@@ -10,6 +11,7 @@
 #include <utility>
 
 #include "capture/confine/sandbox.hpp"
+#include "capture/devices/open_live.hpp"
 #include "cli/capture/capture_limits.hpp"
 #include "cli/capture/capture_run.hpp"
 #include "cli/capture/capture_triggers.hpp"
@@ -29,8 +31,14 @@ constexpr std::uint32_t whole_frames = 262'144;
 void add_device_options(CLI::App& command, CaptureOptions& options) {
   capture::LiveOptions& live = options.live;
   command.add_option("-i", live.device, "network interface (eth0, any) or RDMA device (mlx5_0, mlx5_0:2)")
-      ->required()
       ->type_name("DEVICE");
+  command
+      .add_option("--listen", options.listen,
+                  "instead of -i: take what switches export from a UDP port: sflow://:6343, "
+                  "ipfix://10.0.0.1:4739, netflow://[fd00::1]:2055; may be repeated")
+      ->check(capture::listen_error)
+      ->allow_extra_args(false)
+      ->type_name("URL");
   command.add_option("-f", live.filter, "capture filter (BPF): capture only packets that match")
       ->type_name("FILTER");
   command.add_option("-s", live.snap_length, "snap length: bytes kept of each packet (0 = all)")
@@ -141,6 +149,8 @@ std::string folder_of(const std::string& write) {
 
 int run(const CaptureOptions& options, const LiveOutputs& outputs) {
   CaptureOptions wanted = options;
+  if (!options.listen.empty() && options.live.device.empty())
+    wanted.live.device = fmt::format("{}", fmt::join(options.listen, ","));
   if (wanted.live.snap_length == 0) wanted.live.snap_length = whole_frames;
   if (const auto ns = parse_duration(options.ring_time))
     wanted.live.ring_time = std::chrono::ceil<std::chrono::milliseconds>(std::chrono::nanoseconds(*ns));

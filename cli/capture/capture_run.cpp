@@ -447,6 +447,13 @@ std::string capture_usage_error(const CaptureOptions& options) {
     std::string_view message;
   };
   const Rule rules[] = {
+      {options.live.device.empty(), "-i is required: a network interface or an RDMA device; or --listen"},
+      {!options.listen.empty() && options.live.device != fmt::format("{}", fmt::join(options.listen, ",")),
+       "-i and --listen exclude each other: a capture has one kind of source"},
+      {!options.listen.empty() && !options.live.filter.empty(),
+       "-f filters packets of a device; --listen takes all datagrams of its port"},
+      {!options.listen.empty() && !options.ring_time.empty(),
+       "--ring-time is of RDMA devices, not of --listen"},
       {options.live.device == "-",
        "-i needs a device; to read a capture from standard input: roceanalyze report -"},
       {options.write.empty() && (!options.ring.empty() || stop.bytes != 0 || stop.files != 0),

@@ -20,8 +20,9 @@ namespace roce::cli {
 
 /// The options of the command line, as typed.
 struct CaptureOptions {
-  AnalyzeOptions analyze;  ///< without files and times
-  capture::LiveOptions live;
+  AnalyzeOptions analyze;     ///< without files and times
+  capture::LiveOptions live;  ///< its device: of -i
+  std::vector<std::string> listen;
   std::string write;              ///< -w
   std::string compress;           ///< empty: by the extension of `write`
   std::vector<std::string> stop;  ///< -a

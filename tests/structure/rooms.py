@@ -19,7 +19,8 @@ ROOMS = {
     "capture/live": "capture/core",  # what kinds of devices share: thread, queue, drops
     "capture/network": "capture/live capture/host",  # libpcap
     "capture/sniffer": "capture/live capture/host",  # libibverbs
-    "capture/devices": "capture/network capture/sniffer",  # which kind a name is
+    "capture/listen": "capture/live",  # datagrams of switches, from UDP sockets
+    "capture/devices": "capture/network capture/sniffer capture/listen",  # which kind a name is
 
     # What many packets say.
     "analyze/base": "dissect capture/core",  # containers, statistics, text of numbers and addresses
