@@ -282,7 +282,11 @@ void IpfixTracker::see_options(ExportBook& book, const ExportPlace& at, Exporter
     found = exporter.samplers.try_emplace(key).first;
   }
   Sampler& sampler = found->second;
-  if (rate.known()) sampler.rate = rate;
+  if (rate.known()) {
+    const bool first = !sampler.rate.known();
+    sampler.rate = rate;
+    if (first) rate_what_waits(book, at, exporter);
+  }
   if (sequence)
     sampler.selectors.assign(record.selectors.begin(),
                              record.selectors.begin() + static_cast<std::ptrdiff_t>(record.selector_count));
@@ -304,7 +308,14 @@ void IpfixTracker::see_options(ExportBook& book, const ExportPlace& at, Exporter
   sampler.selected = *selected;
 }
 
-void IpfixTracker::see_record(ExportBook& book, const ExportPlace& at, const Exporter& exporter,
+void IpfixTracker::rate_what_waits(ExportBook& book, const ExportPlace& at, Exporter& exporter) {
+  std::erase_if(exporter.unrated, [&](const SamplerKey& key) {
+    const SamplingRate rate = rate_of(exporter, key);
+    return rate.known() && book.source_of({at.agent, key.first, key.second, rate.packets, rate.per});
+  });
+}
+
+void IpfixTracker::see_record(ExportBook& book, const ExportPlace& at, Exporter& exporter,
                               const ExportRecord& record) {
   if (record.section == Slot::passed) {
     ++book.found().flow_records;
@@ -326,6 +337,7 @@ void IpfixTracker::see_record(ExportBook& book, const ExportPlace& at, const Exp
   const SamplingRate rate = own.known() ? own : rate_of(exporter, key);
   const auto place = book.source_of({at.agent, key.first, key.second, rate.packets, rate.per});
   if (!place) return;
+  if (!rate.known() && exporter.unrated.size() < unrated_at_most) exporter.unrated.insert(key);
   const auto direction = record.get(Slot::direction);
   const auto way = !direction                              ? ExportBook::Way::not_said
                    : *direction == ipfix::egress_direction ? ExportBook::Way::egress

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -36,7 +37,8 @@ class IpfixTracker {
   static constexpr std::size_t templates_at_most = 32 * std::size_t{1024},
                                rows_at_most = 16 * templates_at_most,
                                samplers_at_most = 64 * std::size_t{1024},
-                               streams_at_most = 4 * ExportBook::agents_at_most;
+                               streams_at_most = 4 * ExportBook::agents_at_most,
+                               unrated_at_most = 64;  // further ones have their rate from the end
 
   void see(ExportBook& book, const ExportDatagram& datagram, dissect::Part payload);
   /// Gives their rate to the sources of which it was told after their samples.
@@ -53,6 +55,7 @@ class IpfixTracker {
   struct Exporter {
     std::map<std::uint16_t, RecordTemplate> templates;
     std::map<SamplerKey, Sampler> samplers;
+    std::set<SamplerKey> unrated;  ///< samplers whose rate was not told before their samples
     std::uint32_t uptime_ms = 0;
   };
   /// What one sender numbers on its own.
@@ -81,8 +84,10 @@ class IpfixTracker {
                                                        const dissect::ipfix::Message& message,
                                                        const dissect::ipfix::Set& set);
   void see_options(ExportBook& book, const ExportPlace& at, Exporter& exporter, const ExportRecord& record);
-  static void see_record(ExportBook& book, const ExportPlace& at, const Exporter& exporter,
+  static void see_record(ExportBook& book, const ExportPlace& at, Exporter& exporter,
                          const ExportRecord& record);
+  /// Gives their rate to samples that came before it: the next rate is not theirs.
+  static void rate_what_waits(ExportBook& book, const ExportPlace& at, Exporter& exporter);
 
   [[nodiscard]] static SamplerKey key_of(const ExportRecord& record);
   [[nodiscard]] static SamplingRate rate_of(const Exporter& exporter, const SamplerKey& key);

@@ -43,6 +43,11 @@ struct IpfixCollector {
     for (std::uint32_t i = 0; i < count; ++i)
       take(ipfix_message(sequence + i, Octets().set(256, frame_record())));
   }
+  /// What is known so far.
+  [[nodiscard]] Exports now() const {
+    ExportTracker copy = tracker;
+    return std::move(copy).finish({});
+  }
   [[nodiscard]] Exports end(std::vector<LostTransmission> losses = {}) {
     return std::move(tracker).finish(std::move(losses));
   }
@@ -81,11 +86,10 @@ TEST(IpfixTracker, TheRateMayComeLater) {
   IpfixCollector collector;
   collector.take(templates());
   collector.take_samples(0, 10);
-  EXPECT_EQ(IpfixCollector(collector).end().flows[0].packets.value, 0);
-  EXPECT_EQ(exports_text(IpfixCollector(collector).end()),
-            "IPFIX samples of 1 switch, one in how many is not told");
+  EXPECT_EQ(collector.now().flows[0].packets.value, 0);
+  EXPECT_EQ(exports_text(collector.now()), "IPFIX samples of 1 switch, one in how many is not told");
   collector.take(rate(10));
-  EXPECT_NEAR(IpfixCollector(collector).end().flows[0].packets.value, 640, 0.1);
+  EXPECT_NEAR(collector.now().flows[0].packets.value, 640, 0.1);
   // What follows another rate is another source.
   collector.take(rate(11, 127));
   collector.take_samples(12, 10);
@@ -106,7 +110,7 @@ TEST(IpfixTracker, SelectorsOfASequenceMultiply) {
   collector.take(ipfix_message(0, Octets().set(258, Octets().put(4, 7).put(4, 1).put(4, 2))));
   collector.take(ipfix_message(1, Octets().set(259, Octets().put(4, 1).put(4, 2).put(4, 25))));
   collector.take_samples(2, 10);
-  EXPECT_EQ(IpfixCollector(collector).end().flows[0].packets.value, 0);  // 2 might sample as well
+  EXPECT_EQ(collector.now().flows[0].packets.value, 0);  // 2 might sample as well
   collector.take(ipfix_message(12, Octets().set(260, Octets().put(4, 2).put(2, 5))));
   const Exports e = collector.end();
   EXPECT_NEAR(e.sources[0].one_in(), 12.5, 1e-9);
@@ -122,7 +126,7 @@ TEST(IpfixTracker, WhatWasObservedIsBetterThanARate) {
   collector.take(ipfix_message(0, Octets().set(2, frame_template()).set(3, counted)));
   collector.take(ipfix_message(0, told(1'000'000, 1000)));
   collector.take_samples(1, 10);
-  EXPECT_NEAR(IpfixCollector(collector).end().sources[0].one_in(), 1000, 1e-9);
+  EXPECT_NEAR(collector.now().sources[0].one_in(), 1000, 1e-9);
   collector.take(ipfix_message(11, told(1'020'000, 1010)));
   EXPECT_NEAR(collector.end().sources[0].one_in(), 2000, 1e-9);
 }
@@ -160,7 +164,7 @@ TEST(IpfixTracker, TemplatesThatChangeOrAreWithdrawn) {
   collector.take(ipfix_message(
       1,
       Octets().set(256, Octets().put(2, 50'000).put(2, 4791).put(1, 17).put(2, 443).put(2, 80).put(1, 6))));
-  Exports e = IpfixCollector(collector).end();
+  Exports e = collector.now();
   EXPECT_EQ(e.samples(), 1U);
   EXPECT_EQ(e.templates_changed, 1U);
   EXPECT_EQ(e.flow_records, 2U);
@@ -220,8 +224,7 @@ TEST(IpfixTracker, SectionsOfIpPacketsHaveTheirLengthFromThere) {
   const Octets packet = Octets().raw({frame.begin() + 14, frame.end()});
   collector.take(ipfix_message(0, Octets().set(2, Octets().words({256, 2, 34, 4, 313, 44}))));
   for (std::uint32_t i = 0; i < 10; ++i)
-    collector.take(
-        ipfix_message(i, Octets().set(256, Octets().put(4, 32 + 0 * i).raw(packet.bytes)).put(1, i)));
+    collector.take(ipfix_message(i, Octets().set(256, Octets().put(4, 32).raw(packet.bytes)).put(1, i)));
   const Exports e = collector.end();
   ASSERT_EQ(e.flows.size(), 1U);
   EXPECT_NEAR(e.flows[0].packets.value, 320, 0.1);
@@ -237,7 +240,7 @@ TEST(IpfixTracker, MirroredDropsAndForwardingStatus) {
   LostTransmission loss;
   loss.psn = 7;
   loss.shown_by = 99;
-  const Exports before = IpfixCollector(collector).end();
+  const Exports before = collector.now();
   loss.key = before.drops.at(0).key;
   const Exports e = collector.end({loss});
   ASSERT_EQ(e.drops.size(), 2U);
@@ -260,6 +263,39 @@ TEST(IpfixTracker, RecordsWithoutALengthAreNotFollowed) {
   const Exports e = collector.end();
   EXPECT_EQ(e.sets_without_template, 1U);
   EXPECT_EQ(e.others_dropped, 1U);
+}
+
+TEST(IpfixTracker, EverNewTemplatesAndSamplersDoNotFillTheMemory) {
+  IpfixCollector collector;
+  // In many domains, as one has no more numbers.
+  constexpr std::uint32_t of_one = 4096, domains = IpfixTracker::templates_at_most / of_one + 1;
+  Octets many, samplers;
+  for (std::uint32_t id = 0; id < of_one; ++id) many.words({static_cast<std::uint16_t>(1000 + id), 1, 4, 1});
+  for (std::uint32_t domain = 0; domain < domains; ++domain)
+    collector.take(ipfix_message(0, Octets().set(2, many), domain));
+  EXPECT_EQ(collector.now().others_dropped, of_one);
+  collector.take(ipfix_message(0, Octets().set(3, selector_template()).set(2, frame_template()), 0));
+  collector.take(ipfix_message(0, Octets().set(2, Octets().words({2, 0})), 1));  // makes room
+  collector.take(ipfix_message(0, Octets().set(3, selector_template()), 0));
+  constexpr std::uint32_t records = 4096;
+  constexpr auto messages = static_cast<std::uint32_t>(IpfixTracker::samplers_at_most / records + 1);
+  for (std::uint32_t i = 0; i < messages; ++i) {
+    Octets all;
+    for (std::uint32_t k = 0; k < records; ++k) all.raw(selector_record(63, i * records + k).bytes);
+    collector.take(ipfix_message(i * records, Octets().set(257, all), 0));
+  }
+  EXPECT_GE(collector.now().others_dropped, of_one + records);
+}
+
+TEST(IpfixTracker, TemplatesOfManyRowsAreBounded) {
+  IpfixCollector collector;
+  constexpr std::uint16_t rows = 16'000;
+  Octets wide = Octets().words({256, rows});
+  for (std::uint16_t i = 0; i < rows; ++i) wide.words({1, 1});
+  constexpr std::uint32_t most = IpfixTracker::rows_at_most / rows;
+  for (std::uint32_t domain = 0; domain <= most; ++domain)
+    collector.take(ipfix_message(0, Octets().set(2, wide), domain));
+  EXPECT_EQ(collector.now().others_dropped, 1U);
 }
 
 TEST(IpfixTracker, EveryTruncationIsRead) {
