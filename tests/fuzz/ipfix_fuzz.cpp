@@ -35,7 +35,8 @@ void read_templates(const Set& set, bool netflow9) {
 /// As if a template had said so: short, long and variable values in turn.
 void read_values(const Set& set) {
   Part rest = set.body, value;
-  for (const std::uint16_t length : {1, 2, 4, 8, 0xffff, 3, 0xffff}) {
+  constexpr std::uint16_t lengths[] = {1, 2, 4, 8, Element::variable, 3, Element::variable};
+  for (const std::uint16_t length : lengths) {
     if (take_value(rest, length, value) != End::complete) return;
     check(value, set.body);
     check(rest, set.body);
