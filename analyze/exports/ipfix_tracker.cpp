@@ -15,7 +15,7 @@ using dissect::End;
 using dissect::Part;
 using ipfix::SetKind;
 
-std::uint64_t hash_of(dissect::Bytes bytes) noexcept {
+std::uint64_t hash_of_bytes(dissect::Bytes bytes) noexcept {
   std::uint64_t hash = 0xcbf29ce484222325U;  // FNV-1a
   for (const std::uint8_t byte : bytes) hash = (hash ^ byte) * 0x100000001b3U;
   return hash;
@@ -135,7 +135,7 @@ bool IpfixTracker::take_its_turn(ExportBook& book, std::uint32_t agent, Stream& 
   }
   // Messages with nothing but templates do not count up, and come again as they are.
   if (!has_data(message)) return true;
-  const std::uint64_t hash = hash_of(payload.captured);
+  const std::uint64_t hash = hash_of_bytes(payload.captured);
   if (std::find(stream.seen.begin(), stream.seen.end(), hash) != stream.seen.end()) return false;
   constexpr std::int32_t furthest_ahead = 1 << 24, furthest_behind = 1 << 16;
   const auto ahead = static_cast<std::int32_t>(message.sequence - stream.expected);

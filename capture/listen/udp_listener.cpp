@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/listen/udp_listener.hpp"
 
+#include <arpa/inet.h>
 #include <linux/filter.h>
 #include <linux/sock_diag.h>
-#include <netdb.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -16,6 +17,7 @@
 #include <climits>
 #include <cstring>
 #include <ctime>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -283,8 +285,13 @@ LiveDevice::Drops UdpListener::drops() {
   return all;
 }
 
-Expected<ListenSocket> open_listen_socket(const ListenAddress& address, const sockaddr* at, socklen_t size,
-                                          int family) {
+struct SocketAddress {
+  sockaddr_storage storage{};
+  socklen_t size = 0;
+};
+
+Expected<ListenSocket> open_listen_socket(const ListenAddress& address, const SocketAddress& at) {
+  const int family = at.storage.ss_family;
   ListenSocket socket(::socket(family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_UDP), address);
   if (socket.descriptor() < 0) return cannot_bind(address, errno);
   // One socket for both families where all addresses are meant.
@@ -296,34 +303,46 @@ Expected<ListenSocket> open_listen_socket(const ListenAddress& address, const so
   }
   (void)socket.set(SOL_SOCKET, SO_RXQ_OVFL, 1);
   (void)socket.set(SOL_SOCKET, SO_TIMESTAMPNS, 1);
-  if (::bind(socket.descriptor(), at, size) != 0) return cannot_bind(address, errno);
+  if (::bind(socket.descriptor(), reinterpret_cast<const sockaddr*>(&at.storage), at.size) != 0)
+    return cannot_bind(address, errno);
   return socket;
 }
 
+/// Nothing where it is none, or of a link that is not there ("fe80::1%eth0").
+std::optional<SocketAddress> socket_address(const std::string& address, std::uint16_t port) {
+  SocketAddress at;
+  sockaddr_in ipv4{};
+  ipv4.sin_family = AF_INET;
+  ipv4.sin_port = htons(port);
+  if (::inet_pton(AF_INET, address.c_str(), &ipv4.sin_addr) == 1) {
+    std::memcpy(&at.storage, &ipv4, sizeof ipv4);
+    at.size = sizeof ipv4;
+    return at;
+  }
+  sockaddr_in6 ipv6{};
+  ipv6.sin6_family = AF_INET6;
+  ipv6.sin6_port = htons(port);
+  const std::size_t link = address.find('%');
+  if (link != std::string::npos) {
+    ipv6.sin6_scope_id = ::if_nametoindex(address.substr(link + 1).c_str());
+    if (ipv6.sin6_scope_id == 0) return std::nullopt;
+  }
+  if (::inet_pton(AF_INET6, address.substr(0, link).c_str(), &ipv6.sin6_addr) != 1) return std::nullopt;
+  std::memcpy(&at.storage, &ipv6, sizeof ipv6);
+  at.size = sizeof ipv6;
+  return at;
+}
+
 Expected<ListenSocket> bind_to(const ListenAddress& address) {
-  addrinfo wanted{};
-  wanted.ai_family = AF_UNSPEC;
-  wanted.ai_socktype = SOCK_DGRAM;
-  wanted.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE;
-  const std::string port = std::to_string(address.port);
-  const std::string any = "::";
-  addrinfo* found = nullptr;
-  const auto look = [&](const std::string& where) {
-    return ::getaddrinfo(where.c_str(), port.c_str(), &wanted, &found) == 0 && found != nullptr;
-  };
-  if (!look(address.address.empty() ? any : address.address))
-    return listen_failed(ErrorKind::not_found, address, 0,
-                         "no interface of this host has the address " + address.address + " (ip address)");
-  auto socket = open_listen_socket(address, found->ai_addr, found->ai_addrlen, found->ai_family);
-  ::freeaddrinfo(std::exchange(found, nullptr));
+  const bool all = address.address.empty();
+  const auto at = socket_address(all ? "::" : address.address, address.port);
+  if (!at) return cannot_bind(address, EADDRNOTAVAIL);
+  auto socket = open_listen_socket(address, *at);
   // A kernel without IPv6.
   const bool without =
-      !socket && address.address.empty() &&
+      !socket && all &&
       (socket.error().system_errno == EAFNOSUPPORT || socket.error().system_errno == EADDRNOTAVAIL);
-  if (!without || !look("0.0.0.0")) return socket;
-  auto ipv4 = open_listen_socket(address, found->ai_addr, found->ai_addrlen, found->ai_family);
-  ::freeaddrinfo(found);
-  return ipv4;
+  return without ? open_listen_socket(address, *socket_address("0.0.0.0", address.port)) : std::move(socket);
 }
 
 /// Makes the kernel's buffer as large as is wanted and allowed; a notice where that is small.

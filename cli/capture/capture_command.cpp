@@ -151,6 +151,10 @@ int run(const CaptureOptions& options, const LiveOutputs& outputs) {
   CaptureOptions wanted = options;
   if (!options.listen.empty() && options.live.device.empty())
     wanted.live.device = fmt::format("{}", fmt::join(options.listen, ","));
+  if (wanted.live.device.empty()) {
+    print_error("capture: -i is required: a network interface or an RDMA device; or --listen");
+    return exit_usage;
+  }
   if (wanted.live.snap_length == 0) wanted.live.snap_length = whole_frames;
   if (const auto ns = parse_duration(options.ring_time))
     wanted.live.ring_time = std::chrono::ceil<std::chrono::milliseconds>(std::chrono::nanoseconds(*ns));

@@ -447,7 +447,6 @@ std::string capture_usage_error(const CaptureOptions& options) {
     std::string_view message;
   };
   const Rule rules[] = {
-      {options.live.device.empty(), "-i is required: a network interface or an RDMA device; or --listen"},
       {!options.listen.empty() && options.live.device != fmt::format("{}", fmt::join(options.listen, ",")),
        "-i and --listen exclude each other: a capture has one kind of source"},
       {!options.listen.empty() && !options.live.filter.empty(),

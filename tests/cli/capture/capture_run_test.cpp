@@ -344,6 +344,16 @@ TEST_F(CaptureRun, WhatDoesNotGoTogetherIsSaid) {
     return capture_usage_error(asked);
   };
   EXPECT_EQ(wrong([](CaptureOptions&) {}), "");
+  EXPECT_EQ(wrong([](CaptureOptions& o) {
+              o.listen = {"sflow://:6343", "ipfix://"};
+              o.live.device = "sflow://:6343,ipfix://";
+            }),
+            "");
+  EXPECT_NE(wrong([](CaptureOptions& o) {
+              o.listen = {"sflow://:6343"};
+              o.live.device = "eth0";
+            }),
+            "");
   EXPECT_NE(wrong([](CaptureOptions& o) { o.ring = {"filesize:10"}; }), "");
   EXPECT_NE(wrong([](CaptureOptions& o) { o.stop = {"filesize:10"}; }), "");
   EXPECT_EQ(wrong([](CaptureOptions& o) { o.stop = {"duration:10", "packets:3"}; }), "");
