@@ -4,11 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "analyze/base/address_text.hpp"
 #include "analyze/base/units.hpp"
 #include "analyze/connection/find_connection.hpp"
 #include "analyze/episode/rules.hpp"
+#include "analyze/exports/exports.hpp"
 
 namespace roce::analyze {
 namespace {
@@ -120,7 +123,10 @@ constexpr IncidentColumn columns_of_incidents[] = {
      [](IncidentIn r) { return std::to_string(r->connection); }},
     {"requester", "way", "who sends the requests, to whom", false, hidden_column, nullptr, requests_way,
      [](IncidentIn r) { return std::string(r->side == 0 ? "a" : "b"); }},
-    {"what", "what", "what it was", false, 0, nullptr, [](IncidentIn r) { return incident_what_text(*r); },
+    {"what", "what", "what it was", false, 0, nullptr,
+     [](IncidentIn r) {
+       return incident_what_text(*r) + (r.dropped_at.empty() ? "" : ", at " + r.dropped_at);
+     },
      [](IncidentIn r) { return std::string(incident_kind_names[r->what]); }},
     {"learned_by", "noticed by", "how the sender learned of it", false, 0, nullptr,
      [](IncidentIn r) { return incident_learned_text(*r); },
@@ -236,13 +242,42 @@ std::string incident_lost_text(const Incident& incident) {
   return fmt::format("{} to {}", least, incident.lost_at_most);
 }
 
+namespace {
+
+/// Drops that are joined with a loss: their place by connection and the packet that shows it.
+using PlacesOfDrops = std::multimap<std::pair<std::uint32_t, std::uint64_t>, std::string>;
+
+PlacesOfDrops places_of_drops(const Exports& exports) {
+  PlacesOfDrops places;
+  for (const ExportDropGroup& group : drop_groups(exports)) {
+    const std::string place =
+        fmt::format("switch {}: {}", drop_place_text(exports, group), drop_reason_text(group.reason));
+    for (const std::size_t i : group.drops) {
+      const ExportDrop& drop = exports.drops[i];
+      if (drop.loss_shown_by != 0) places.emplace(std::pair{drop.connection, drop.loss_shown_by}, place);
+    }
+  }
+  return places;
+}
+
+/// "switch 10.0.0.7 port 12, queue 3: no buffer (tail drop)"; of several places the first.
+std::string dropped_at(const PlacesOfDrops& places, const Incident& incident) {
+  const auto first = places.lower_bound({incident.connection, incident.first_frame});
+  const bool within = first != places.end() && first->first.first == incident.connection &&
+                      first->first.second <= incident.last_frame && incident.lost_at_most != 0;
+  return within ? first->second : std::string();
+}
+
+}  // namespace
+
 std::vector<IncidentRow> incident_rows(const Snapshot& snapshot, std::optional<std::uint32_t> connection) {
   std::vector<IncidentRow> rows;
   rows.reserve(connection ? 0 : snapshot.incidents.size());
+  const PlacesOfDrops places = places_of_drops(snapshot.exports);
   for (const Incident& incident : snapshot.incidents) {
     if (connection && incident.connection != *connection) continue;
     rows.push_back({&incident, find_connection(snapshot.connections, incident.connection),
-                    snapshot.first_read_ns.value_or(0)});
+                    snapshot.first_read_ns.value_or(0), dropped_at(places, incident)});
   }
   return rows;
 }

@@ -20,6 +20,7 @@ struct IncidentRow {
   const Incident* incident = nullptr;
   const Connection* connection = nullptr;  ///< null if it is not listed
   std::int64_t begin_ns = 0;               ///< of the capture
+  std::string dropped_at;  ///< where a switch says that it dropped what is lost; empty: none told of it
 
   [[nodiscard]] const Incident& operator*() const noexcept { return *incident; }
   [[nodiscard]] const Incident* operator->() const noexcept { return incident; }

@@ -121,6 +121,8 @@ class IpfixExports(unittest.TestCase):
             self.assertGreaterEqual(matched, 0.99 * expected, faults)
             finding = [each for each in both["findings"] if each["id"] == "switch_drops"]
             self.assertEqual([each["subject"] for each in finding], ["10.0.0.7 port 12"])
+            incidents = run("incidents", self.path("tap.pcap"), self.path("ipfix.pcap"), "--top", "0")
+            self.assertIn(f", at switch 10.0.0.7 port 12: {reason}", incidents)
             # The diagnosis says where: no other place needs to be looked at.
             told = [each["sentence"] for each in both["diagnoses"] if "switch 10.0.0.7 port 12: " + reason in each["sentence"]]
             self.assertTrue(told, [each["sentence"] for each in both["diagnoses"]])
