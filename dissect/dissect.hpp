@@ -16,6 +16,9 @@ inline constexpr std::uint16_t link_null = 0, link_ethernet = 1, link_raw = 101,
 struct Options {
   /// Also read IP packets of this protocol number as BTH directly over IP ("RRoCE over IP"); 0 = none.
   std::uint8_t roce_ip_protocol = 0;
+  /// UDP port besides 4791 on which MRC is looked for, where the packet looks like it; 0 = none. MRC 1.0
+  /// prints 4971, probably 4791 with two digits swapped.
+  std::uint16_t mrc_port = 4971;
   /// DSCPs that switches give to packets that they trim, a bit each. None is known by itself: what is shorter
   /// than its IP length says is taken for trimmed only if it has one of these.
   std::uint64_t trimmed_dscps = 0;

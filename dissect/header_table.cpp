@@ -15,6 +15,7 @@
 #include "dissect/headers/lldp_dcbx.hpp"
 #include "dissect/headers/mac_control.hpp"
 #include "dissect/headers/mad.hpp"
+#include "dissect/headers/mrc.hpp"
 #include "dissect/headers/nvme.hpp"
 #include "dissect/headers/rpc_rdma.hpp"
 #include "dissect/headers/sflow.hpp"
@@ -57,8 +58,8 @@ constexpr auto table =
          SflowInterfaceCounters, SflowEthernetCounters, SflowPfcCounters, SflowCountersRecord,  //
          IpfixMessage, Netflow9Message, IpfixSet, IpfixTemplate, IpfixOptionsTemplate,
          Netflow9OptionsTemplate, IpfixDropMirror,  //
-         Lrh, Grh, Bth, Rdeth, Deth, Xrceth, Feth, Reth, AtomicEth, Aeth, AtomicAckEth, ImmDt, Ieth, Payload,
-         Icrc, Vcrc,  //
+         Lrh, Grh, Bth, Rdeth, Deth, Xrceth, Feth, Reth, AtomicEth, Aeth, AtomicAckEth, ImmDt, Ieth, MrcMeth,
+         MrcTseth, MrcSeth, MrcNeth, MrcPeth, MrcErth, MrcEeth, Payload, Icrc, Vcrc,  //
          MacPause, MacPfc, MacControl, LldpChassisId, LldpPortId, LldpTtl, LldpPortDescription,
          LldpSystemName, LldpSystemDescription, LldpCapabilities, LldpManagement, LldpManagementInterface,
          LldpDcbxEtsConfiguration, LldpDcbxEtsRecommendation, LldpDcbxPfc, LldpDcbxApplication,

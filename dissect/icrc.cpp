@@ -85,13 +85,20 @@ IcrcPlace place_of(const Dissection& d) {
   return place;
 }
 
-CrcObstacle obstacle_of(const Dissection& d) {
+/// MRC in SRv6: whether the ICRC is over the outer or the inner header is not public.
+bool is_mrc_in_srv6(Bytes frame, const Dissection& d) {
+  if (!Bth::is_mrc(frame.data() + d.layers[d.bth].offset)) return false;
+  return d.in(Tunnel::ip_in_ip) || d.find(HeaderId::ipv6_routing) != nullptr;
+}
+
+CrcObstacle obstacle_of(Bytes frame, const Dissection& d) {
   if (!d.is_transport() || d.network == Dissection::none) return CrcObstacle::no_transport;
   if (d.has(Note::fragmented)) return CrcObstacle::fragment;
   if (d.has(Note::trimmed)) return CrcObstacle::trimmed;
   if (d.has(Note::cut_on_the_way) || d.declared_end > d.captured_end) return CrcObstacle::cut;
   // An outer length may end before the inner packet does: then its ICRC has no position.
   if (d.icrc == Dissection::none) return CrcObstacle::no_length;
+  if (is_mrc_in_srv6(frame, d)) return CrcObstacle::cover_unknown;
   return CrcObstacle::none;
 }
 
@@ -137,7 +144,7 @@ IcrcResult check_icrc_at(Bytes frame, const IcrcPlace& place) noexcept {
 }
 
 IcrcResult check_icrc(Bytes frame, const Dissection& d) noexcept {
-  const CrcObstacle obstacle = obstacle_of(d);
+  const CrcObstacle obstacle = obstacle_of(frame, d);
   if (obstacle == CrcObstacle::none) return check_icrc_at(frame, place_of(d));
   IcrcResult result;
   result.obstacle = obstacle;
@@ -176,12 +183,14 @@ std::string_view crc_status_name(CrcStatus status) noexcept {
 
 std::string_view crc_obstacle_name(CrcObstacle obstacle) noexcept {
   using enum CrcObstacle;
-  static constexpr EnumNames<CrcObstacle, 6> names({{none, ""},
-                                                    {no_transport, "no transport header"},
-                                                    {cut, "truncated packet"},
-                                                    {trimmed, "trimmed by the network"},
-                                                    {fragment, "IP fragment"},
-                                                    {no_length, "no length field gives its position"}});
+  static constexpr EnumNames<CrcObstacle, 7> names(
+      {{none, ""},
+       {no_transport, "no transport header"},
+       {cut, "truncated packet"},
+       {trimmed, "trimmed by the network"},
+       {fragment, "IP fragment"},
+       {no_length, "no length field gives its position"},
+       {cover_unknown, "not known which headers it covers (MRC in SRv6)"}});
   return names[obstacle];
 }
 

@@ -12,7 +12,15 @@ namespace roce::dissect {
 enum class CrcStatus : std::uint8_t { match, mismatch, not_checkable };
 
 /// Why a CRC cannot be checked.
-enum class CrcObstacle : std::uint8_t { none, no_transport, cut, trimmed, fragment, no_length };
+enum class CrcObstacle : std::uint8_t {
+  none,
+  no_transport,
+  cut,
+  trimmed,
+  fragment,
+  no_length,
+  cover_unknown
+};
 
 struct IcrcResult {
   CrcStatus status = CrcStatus::not_checkable;

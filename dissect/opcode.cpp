@@ -2,6 +2,7 @@
 #include "dissect/opcode.hpp"
 
 #include <cstddef>
+#include <iterator>
 
 namespace roce::dissect {
 namespace {
@@ -17,9 +18,12 @@ constexpr std::uint16_t rdeth = header_bit(HeaderId::rdeth), deth = header_bit(H
                         xrceth = header_bit(HeaderId::xrceth), feth = header_bit(HeaderId::feth),
                         reth = header_bit(HeaderId::reth), atomiceth = header_bit(HeaderId::atomiceth),
                         aeth = header_bit(HeaderId::aeth), atomicacketh = header_bit(HeaderId::atomicacketh),
-                        immdt = header_bit(HeaderId::immdt), ieth = header_bit(HeaderId::ieth);
+                        immdt = header_bit(HeaderId::immdt), ieth = header_bit(HeaderId::ieth),
+                        meth = header_bit(HeaderId::mrc_meth), seth = header_bit(HeaderId::mrc_seth),
+                        neth = header_bit(HeaderId::mrc_neth), peth = header_bit(HeaderId::mrc_peth),
+                        erth = header_bit(HeaderId::mrc_erth), eeth = header_bit(HeaderId::mrc_eeth);
 
-constexpr unsigned rc = 1U, uc = 2U, rd = 4U, ud = 8U, xrc = 16U;  // which services have a row
+constexpr unsigned rc = 1U, uc = 2U, rd = 4U, ud = 8U, xrc = 16U, mrc = 32U;  // which services have a row
 
 /// One operation of the low five bits, for all services that have it.
 struct Row {
@@ -62,10 +66,25 @@ constexpr Row rows[] = {
     {0x17, Operation::send, Position::only, ieth, true, rc | xrc, "SEND Only with Invalidate"},
     {0x1c, Operation::flush, Position::only, feth | reth, false, rc | rd | xrc, "FLUSH"},
     {0x1d, Operation::atomic_write, Position::only, reth, true, rc | rd | xrc, "ATOMIC WRITE"},
+    // MRC 1.0: a WRITE has a RETH in each packet, and a TSETH before it if the BTH says so.
+    {0x06, Operation::write, Position::first, meth | reth, true, mrc, "RDMA WRITE First"},
+    {0x07, Operation::write, Position::middle, meth | reth, true, mrc, "RDMA WRITE Middle"},
+    {0x08, Operation::write, Position::last, meth | reth, true, mrc, "RDMA WRITE Last"},
+    {0x09, Operation::write, Position::last, meth | reth | immdt, true, mrc,
+     "RDMA WRITE Last with Immediate"},
+    {0x0a, Operation::write, Position::only, meth | reth, true, mrc, "RDMA WRITE Only"},
+    {0x0b, Operation::write, Position::only, meth | reth | immdt, true, mrc,
+     "RDMA WRITE Only with Immediate"},
+    {0x11, Operation::acknowledge, Position::only, aeth, false, mrc, "Acknowledge"},
+    {0x18, Operation::endpoint_request, Position::only, erth, false, mrc, "Endpoint Request"},
+    {0x19, Operation::endpoint_response, Position::only, eeth, false, mrc, "Endpoint Response"},
+    {0x1c, Operation::sack, Position::only, seth, false, mrc, "Reliability SACK"},
+    {0x1d, Operation::nack, Position::only, neth, false, mrc, "Reliability NACK"},
+    {0x1e, Operation::probe, Position::only, peth, false, mrc, "Reliability Probe Request"},
 };
 
 constexpr const Row* find_row(std::uint8_t opcode) {
-  constexpr unsigned bit_of_service[8] = {rc, uc, rd, ud, 0, xrc, 0, 0};
+  constexpr unsigned bit_of_service[8] = {rc, uc, rd, ud, 0, xrc, mrc, 0};
   for (const Row& row : rows) {
     if (row.code == (opcode & 0x1fU) && (row.services & bit_of_service[opcode >> 5U]) != 0) return &row;
   }
@@ -74,7 +93,8 @@ constexpr const Row* find_row(std::uint8_t opcode) {
 
 constexpr bool is_response(Operation operation) {
   return operation == Operation::read_response || operation == Operation::acknowledge ||
-         operation == Operation::atomic_acknowledge;
+         operation == Operation::atomic_acknowledge || operation == Operation::sack ||
+         operation == Operation::nack || operation == Operation::endpoint_response;
 }
 
 /// The headers that a service adds to those of the operation.
@@ -116,6 +136,7 @@ consteval std::array<OpcodeInfo, 256> derive() {
     info.headers = static_cast<std::uint16_t>(row->headers | around);
     info.immediate = (info.headers & immdt) != 0;
     info.invalidate = (info.headers & ieth) != 0;
+    info.variable = info.service == Service::mrc;
     for (std::size_t i = 0; i < extended_headers.size(); ++i) {
       const unsigned bit = info.headers & (1U << i);
       if (bit == 0) continue;
@@ -142,8 +163,8 @@ struct Name {
   }
 };
 
-constexpr std::string_view service_names[8] = {"RC",  "UC",  "RD",       "UD",
-                                               "CNP", "XRC", "reserved", "manufacturer"};
+constexpr std::string_view service_names[] = {"RC",  "UC",  "RD",           "UD",      "CNP",
+                                              "XRC", "MRC", "manufacturer", "reserved"};
 
 consteval std::array<Name, 256> derive_names() {
   std::array<Name, 256> table{};
@@ -183,7 +204,8 @@ std::string_view operation_name(std::uint8_t opcode) noexcept {
 }
 
 std::string_view service_name(Service service) noexcept {
-  return service_names[static_cast<std::size_t>(service) & 7U];
+  const auto i = static_cast<std::size_t>(service);
+  return service_names[i < std::size(service_names) ? i : static_cast<std::size_t>(Service::reserved)];
 }
 
 }  // namespace roce::dissect

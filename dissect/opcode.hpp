@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The 256 BTH opcodes, derived from 26 operation rows, the CNP and the services (IBTA table 38).
+// The 256 BTH opcodes, derived from 26 operation rows, the CNP and the services (IBTA table 38), and the 12
+// rows of MRC.
 #pragma once
 
 #include <array>
@@ -18,8 +19,9 @@ enum class Service : std::uint8_t {
   ud = 3,
   cnp = 4,
   xrc = 5,
-  reserved = 6,
-  manufacturer = 7
+  mrc = 6,  ///< reserved by IBTA; Multipath Reliable Connection (OCP) has it
+  manufacturer = 7,
+  reserved = 8  ///< of no opcode: not known yet
 };
 
 enum class Operation : std::uint8_t {
@@ -34,6 +36,11 @@ enum class Operation : std::uint8_t {
   resync,
   flush,
   atomic_write,
+  sack,  ///< MRC, and the rest of these
+  nack,
+  probe,
+  endpoint_request,
+  endpoint_response,
   cnp,
   unknown
 };
@@ -58,6 +65,8 @@ struct OpcodeInfo {
   bool immediate : 1 = false;
   bool invalidate : 1 = false;
   bool atomic : 1 = false;  ///< has an AtomicETH
+  /// Of MRC: in a WRITE, a bit of the BTH may add a TSETH, by which the offsets below are too small then.
+  bool variable : 1 = false;
   /// Extended headers between BTH and payload, in wire order, as bits of extended_headers[].
   std::uint16_t headers = 0;
   std::uint8_t headers_size = 0;  ///< their total size in bytes
@@ -79,16 +88,22 @@ struct ExtendedHeader {
   HeaderId id;
   std::uint8_t size;
 };
-inline constexpr std::array<ExtendedHeader, 10> extended_headers{{{HeaderId::rdeth, 4},
+inline constexpr std::array<ExtendedHeader, 16> extended_headers{{{HeaderId::rdeth, 4},
                                                                   {HeaderId::deth, 8},
                                                                   {HeaderId::xrceth, 4},
                                                                   {HeaderId::feth, 4},
+                                                                  {HeaderId::mrc_meth, 4},
                                                                   {HeaderId::reth, 16},
                                                                   {HeaderId::atomiceth, 28},
                                                                   {HeaderId::aeth, 4},
                                                                   {HeaderId::atomicacketh, 8},
                                                                   {HeaderId::immdt, 4},
-                                                                  {HeaderId::ieth, 4}}};
+                                                                  {HeaderId::ieth, 4},
+                                                                  {HeaderId::mrc_seth, 36},
+                                                                  {HeaderId::mrc_neth, 20},
+                                                                  {HeaderId::mrc_peth, 16},
+                                                                  {HeaderId::mrc_erth, 16},
+                                                                  {HeaderId::mrc_eeth, 36}}};
 
 extern const std::array<OpcodeInfo, 256> opcode_table;
 
@@ -100,7 +115,7 @@ extern const std::array<OpcodeInfo, 256> opcode_table;
 [[nodiscard]] std::string_view opcode_name(std::uint8_t opcode) noexcept;
 /// The same without the service: "RDMA WRITE Only".
 [[nodiscard]] std::string_view operation_name(std::uint8_t opcode) noexcept;
-/// "RC", "UC", "RD", "UD", "CNP", "XRC", "reserved", "manufacturer".
+/// "RC", "UC", "RD", "UD", "CNP", "XRC", "MRC", "manufacturer", "reserved".
 [[nodiscard]] std::string_view service_name(Service service) noexcept;
 
 }  // namespace roce::dissect

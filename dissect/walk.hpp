@@ -162,6 +162,8 @@ Step walk_ipfix(Walk&) noexcept;
 Step walk_lrh(Walk&) noexcept;
 Step walk_grh(Walk&) noexcept;
 Step walk_bth(Walk&) noexcept;
+/// Whether what follows is MRC by all that its headers must have: a port alone says little.
+[[nodiscard]] bool looks_like_mrc(const Walk&) noexcept;
 // walk_mad.cpp, walk_lldp.cpp, walk_mac_control.cpp
 Step walk_mad(Walk&) noexcept;
 Step walk_lldp(Walk&) noexcept;

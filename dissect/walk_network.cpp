@@ -211,6 +211,8 @@ Step walk_udp(Walk& walk) noexcept {
       if (begins_sflow(walk)) return Step::sflow;
       break;
     default:
+      if (walk.options.mrc_port != 0 && port == walk.options.mrc_port && looks_like_mrc(walk))
+        return Step::bth;
       break;
   }
   if (begins_ipfix(walk, port)) return Step::ipfix;

@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dissect/headers/infiniband.hpp"
+#include "dissect/headers/mrc.hpp"
 #include "dissect/opcode.hpp"
 #include "dissect/walk.hpp"
 
 namespace roce::dissect {
 namespace {
 
+/// Of the extended headers of a packet, in bytes.
+std::uint32_t headers_size(const OpcodeInfo& info, const std::uint8_t* bth) noexcept {
+  const bool stamped = info.variable && info.has_payload && read<Bth::ts>(bth) != 0;
+  return info.headers_size + (stamped ? static_cast<std::uint32_t>(MrcTseth::size) : 0U);
+}
+
 /// Steps over the extended headers of an opcode. `end` is where the ICRC begins.
-bool walk_extended_headers(Walk& walk, const OpcodeInfo& info) noexcept {
+bool walk_extended_headers(Walk& walk, const OpcodeInfo& info, bool stamped) noexcept {
   for (std::size_t i = 0, bits = info.headers; bits != 0; ++i, bits >>= 1U) {
     if ((bits & 1U) == 0) continue;
     const ExtendedHeader& header = extended_headers[i];
@@ -18,6 +25,7 @@ bool walk_extended_headers(Walk& walk, const OpcodeInfo& info) noexcept {
       return false;
     }
     walk.push(header.id, header.size);
+    if (header.id == HeaderId::mrc_meth && stamped && walk.take<MrcTseth>() == nullptr) return false;
   }
   return true;
 }
@@ -47,6 +55,23 @@ std::uint32_t fragmented_payload_end(const Walk& walk) noexcept {
 }
 
 }  // namespace
+
+bool looks_like_mrc(const Walk& walk) noexcept {
+  const std::uint32_t length = walk.declared > walk.offset ? walk.declared - walk.offset : 0;
+  if (walk.left() < Bth::size) return false;
+  const std::uint8_t* bth = walk.at();
+  const OpcodeInfo& info = opcode_info(read<Bth::opcode>(bth));
+  constexpr unsigned reserved_of_byte_8 = 0x4f;
+  if (info.service != Service::mrc || !info.defined || read<Bth::tver>(bth) != 0 ||
+      (bth[Bth::a.first_byte()] & reserved_of_byte_8) != 0)
+    return false;
+  const std::uint32_t least = static_cast<std::uint32_t>(Bth::size + Icrc::size) + headers_size(info, bth);
+  if (info.has_payload ? length < least || length % 4 != 0 : length != least) return false;
+  // The headers that travel alone begin with a type and a next header of 0, an AETH does not.
+  if (info.has_payload || info.operation == Operation::acknowledge || walk.left() < Bth::size + 2)
+    return true;
+  return read<MrcReported::type>(bth + Bth::size) == 0 && read<MrcReported::nxt>(bth + Bth::size) == 0;
+}
 
 Step walk_lrh(Walk& walk) noexcept {
   constexpr std::uint32_t vcrc_size = 2;
@@ -125,10 +150,11 @@ Step walk_bth(Walk& walk) noexcept {
   }
 
   const std::uint32_t after_bth = walk.offset;
-  const bool whole_headers = walk_extended_headers(walk, info);
+  const std::uint32_t extended = headers_size(info, p);
+  const bool whole_headers = walk_extended_headers(walk, info, extended != info.headers_size);
   // Extended headers that were truncated do not count as payload.
   const bool cut_headers = !whole_headers && out.stop == Stop::cut_by_capture;
-  out.payload_offset = cut_headers ? after_bth + info.headers_size : walk.offset;
+  out.payload_offset = cut_headers ? after_bth + extended : walk.offset;
   out.payload_length = icrc_offset > out.payload_offset ? icrc_offset - out.payload_offset : 0;
 
   Step next = Step::done;

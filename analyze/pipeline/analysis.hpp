@@ -18,6 +18,7 @@
 #include "analyze/policy/marking_policy.hpp"
 #include "analyze/results/snapshot.hpp"
 #include "capture/core/source.hpp"
+#include "dissect/dissect.hpp"
 
 namespace roce::analyze {
 
@@ -34,10 +35,11 @@ struct AnalysisOptions {
   std::size_t epoch_frames = 4096;    ///< maximum frames per batch, so that a batch stays in the CPU cache
   std::uint8_t roce_ip_protocol = 0;  ///< see dissect::Options
   std::uint64_t trimmed_dscps = 0;    ///< likewise
-  bool short_way = true;              ///< see TrackerOptions
-  VerdictStore* verdicts = nullptr;   ///< receives the verdict of each packet; null: none
-  TakeSummaries summaries;            ///< called on the calling thread; may be empty
-  VerdictStore* known = nullptr;      ///< verdicts of a former analysis of the same files, for the filter
+  std::uint16_t mrc_port = dissect::Options{}.mrc_port;  ///< likewise
+  bool short_way = true;                                 ///< see TrackerOptions
+  VerdictStore* verdicts = nullptr;                      ///< receives the verdict of each packet; null: none
+  TakeSummaries summaries;                               ///< called on the calling thread; may be empty
+  VerdictStore* known = nullptr;  ///< verdicts of a former analysis of the same files, for the filter
   /// That analysis was interrupted, and so is this one, for this reason:
   bool known_interrupted = false;
   capture::StopReason known_stop_reason = capture::StopReason::request;

@@ -83,6 +83,8 @@ class MarkingPolicy {
                                      MarkCheck check) const noexcept;
   /// The priorities of packets by the policy.
   [[nodiscard]] PriorityMap priority_map() const noexcept;
+  /// See dissect::Options::mrc_port.
+  [[nodiscard]] std::optional<std::uint16_t> mrc_port() const noexcept { return model_.mrc_port; }
   /// As bits: dissect::Options::trimmed_dscps.
   [[nodiscard]] std::uint64_t trimmed_dscps() const noexcept {
     std::uint64_t bits = 0;

@@ -88,6 +88,7 @@ struct PolicyModel {
   Trust trust = Trust::dscp;
   std::optional<PrioritySet> lossless;                           ///< priorities with PFC
   DscpSet trimmed_dscp;                                          ///< that switches give to what they trim
+  std::optional<std::uint16_t> mrc_port;                         ///< of MRC, besides 4791
   std::array<std::optional<std::uint8_t>, 64> dscp_to_priority;  ///< absent: DSCP >> 3
   std::array<std::optional<MarkRule>, traffic_class_count> classes;
   std::vector<FlowRule> rules;

@@ -60,6 +60,7 @@ constexpr NumberKind ecn_kind{"ECN", 0, 3, "\"not_ect\", \"ect0\", \"ect1\" or \
                               named_ecn};
 constexpr NumberKind pcp_kind{"PCP", 0, 7, "0 to 7, a range (\"3-4\"), or a list of these"};
 constexpr NumberKind priority_kind{"priority", 0, 7, "0 to 7, a range (\"3-4\"), or a list of these"};
+constexpr NumberKind port_kind{"UDP port", 0, 65535, "0 to 65535"};
 constexpr NumberKind ttl_kind{"TTL", 1, 255, "1 to 255, a range (\"60-64\"), or a list of these"};
 constexpr NumberKind vlan_kind{
     "VLAN", 0, 4094,
@@ -410,6 +411,14 @@ constexpr KeyRow<PolicyTarget> policy_rows[] = {
        t.model.trimmed_dscp = read_set<64>(v, dscp_kind, t.mistakes).value_or(DscpSet());
        if (t.model.trimmed_dscp.contains(0))
          t.mistakes.add(v.place, "DSCP 0 is that of other traffic too: it does not tell trimmed packets");
+     }},
+    {"mrc_port",
+     [](const TomlNode& v, PolicyTarget& t) {
+       read_numbers(v, port_kind, t.mistakes, [&](std::uint64_t first, std::uint64_t last) {
+         if (first != last || t.model.mrc_port)
+           t.mistakes.add(v.place, "mrc_port: one port, besides 4791; 0: none");
+         t.model.mrc_port = static_cast<std::uint16_t>(first);
+       });
      }},
     {"dscp_to_priority", read_map},
     {"class", read_class_table},

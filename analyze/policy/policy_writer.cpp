@@ -121,6 +121,7 @@ void append_top(std::string& out, const PolicyModel& model) {
   line(out, "trust", model.trust == Trust::dscp ? "\"dscp\"" : "\"pcp\"");
   if (model.lossless) line(out, "lossless", model.lossless->empty() ? "[]" : numbers(*model.lossless));
   if (!model.trimmed_dscp.empty()) line(out, "trimmed_dscp", numbers(model.trimmed_dscp));
+  if (model.mrc_port) line(out, "mrc_port", std::to_string(*model.mrc_port));
   if (!model.traffic_class.empty()) {
     out += "traffic_class = [\n";
     for (const TrafficClassRule& rule : model.traffic_class)

@@ -38,7 +38,7 @@ template <class Plain>
   if (ip_end > frame.wire || end > ip_end) return false;
   const OpcodeInfo& info = opcode_info(read<Bth::opcode>(base + bth));
   const std::uint32_t payload = behind_bth + info.headers_size;
-  if (end < payload + icrc_size || !info.defined) return false;
+  if (end < payload + icrc_size || !info.defined || info.variable) return false;
 
   const std::uint32_t icrc = end - icrc_size;
   const std::uint32_t available = std::min(frame.captured, icrc);

@@ -2,6 +2,7 @@
 #include "analyze/show/packet_line.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <ctime>
 
@@ -14,6 +15,7 @@
 #include "dissect/headers/ethernet.hpp"
 #include "dissect/headers/infiniband.hpp"
 #include "dissect/headers/ip.hpp"
+#include "dissect/headers/mrc.hpp"
 
 namespace roce::analyze {
 namespace {
@@ -110,6 +112,27 @@ void append_key(std::string& out, std::string_view name, std::uint64_t value, un
   append_hex_number(out, value, digits);
 }
 
+/// What a SACK says: all up to one PSN, and which of the 64 from another on.
+void append_sack(std::string& out, const std::uint8_t* p) {
+  using dissect::MrcSeth;
+  out += "  all to ";
+  append_decimal(out, read<MrcSeth::cack_psn>(p));
+  if (const std::uint64_t bitmap = read<MrcSeth::bitmap>(p); bitmap != 0) {
+    out += "  and ";
+    append_decimal(out, static_cast<std::uint64_t>(std::popcount(bitmap)));
+    out += " behind";
+  }
+  if (MrcSeth::of_probe(p)) {
+    out += "  probe ";
+    append_decimal(out, read<MrcSeth::probe_id>(p));
+  }
+  append_key(out, "EV ", read<MrcSeth::ev>(p), 8);
+  if (const auto hint = read<MrcSeth::m>(p); hint != 0) {
+    out += "  ";
+    out += dissect::name_of(dissect::mrc_path_hint_names, hint);
+  }
+}
+
 /// Extended headers, in wire order.
 void append_extended_header(std::string& out, HeaderId id, const std::uint8_t* p) {
   switch (id) {
@@ -159,6 +182,30 @@ void append_extended_header(std::string& out, HeaderId id, const std::uint8_t* p
       break;
     case HeaderId::ieth:
       append_key(out, "invalidates rkey ", read<dissect::Ieth::r_key>(p), 8);
+      break;
+    case HeaderId::mrc_meth:
+      out += "  MSN ";
+      append_decimal(out, read<dissect::MrcMeth::msn>(p));
+      break;
+    case HeaderId::mrc_seth:
+      append_sack(out, p);
+      break;
+    case HeaderId::mrc_neth:
+      out += "  ";
+      if (const auto reason =
+              dissect::name_of(dissect::mrc_nack_reason_names, read<dissect::MrcNeth::reason>(p));
+          !reason.empty()) {
+        out += reason;
+      } else {
+        append_key(out, "reason ", read<dissect::MrcNeth::reason>(p), 2);
+      }
+      out += "  of ";
+      append_decimal(out, read<dissect::MrcNeth::nack_psn>(p));
+      append_key(out, "EV ", read<dissect::MrcNeth::ev>(p), 8);
+      break;
+    case HeaderId::mrc_peth:
+      out += "  probe ";
+      append_decimal(out, read<dissect::MrcPeth::probe_id>(p));
       break;
     default:
       break;
@@ -303,7 +350,7 @@ void PacketLine::append_transport_words(std::string& out, const PacketView& pack
     out += scratch_;
   } else {
     for (std::size_t i = d.bth + std::size_t{1}; i < d.layer_count; ++i) {
-      if (d.layers[i].id > HeaderId::ieth) break;
+      if (d.layers[i].id >= HeaderId::payload) break;
       append_extended_header(out, d.layers[i].id, packet.frame->data + d.layers[i].offset);
     }
     const std::uint32_t bytes = message_bytes(packet);
@@ -316,6 +363,7 @@ void PacketLine::append_transport_words(std::string& out, const PacketView& pack
   }
   if (read<dissect::Bth::se>(bth) != 0) out += "  SE";
   if (read<dissect::Bth::a>(bth) != 0) out += "  AckReq";
+  if (dissect::Bth::is_mrc(bth) && read<dissect::Bth::rtx>(bth) != 0) out += "  RTX";
   if (read<dissect::Bth::fecn>(bth) != 0) out += "  FECN";
   if (read<dissect::Bth::becn>(bth) != 0 && info.operation != dissect::Operation::cnp) out += "  BECN";
   append_markings(out, packet);

@@ -132,6 +132,7 @@ void AnalyzeOptions::add_shared_to(CLI::App& command) {
       ->type_name("WHEN");
   add_policy_option(command, policy);
   add_trimmed_dscp_option(command, trimmed_dscp);
+  add_mrc_port_option(command, mrc_port);
   command
       .add_option("--roce-ip-protocol", roce_ip_protocol,
                   "treat IP packets of this protocol number as RoCE directly over IP, too")
@@ -205,6 +206,7 @@ std::string same_packets(const AnalyzeOptions& options) {
   if (options.no_icrc) text += " --no-icrc";
   if (options.reading.packets != 0) text += fmt::format(" -c {}", options.reading.packets);
   if (!options.trimmed_dscp.empty()) text += " --trimmed-dscp " + options.trimmed_dscp;
+  if (options.mrc_port) text += fmt::format(" --mrc-port {}", *options.mrc_port);
   if (options.roce_ip_protocol != 0) text += fmt::format(" --roce-ip-protocol {}", options.roce_ip_protocol);
   return text;
 }
@@ -234,6 +236,8 @@ std::optional<analyze::AnalysisOptions> analysis_options(const AnalyzeOptions& o
   analysis.roce_ip_protocol = static_cast<std::uint8_t>(options.roce_ip_protocol);
   analysis.trimmed_dscps = parse_dscps(options.trimmed_dscp).value_or(0);
   if (analysis.policy) analysis.trimmed_dscps |= analysis.policy->trimmed_dscps();
+  if (analysis.policy) analysis.mrc_port = analysis.policy->mrc_port().value_or(analysis.mrc_port);
+  analysis.mrc_port = options.mrc_port.value_or(analysis.mrc_port);
   analysis.link_speed_bps = parse_link_speed(options.link_speed).value_or(0);
   analysis.pause_storm_ns = parse_duration(options.pause_storm).value_or(analyze::default_storm_ns);
   analysis.pfc_watchdog = parse_watchdog(options.pfc_watchdog).value_or(analyze::WatchdogTimes());

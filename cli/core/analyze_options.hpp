@@ -33,6 +33,7 @@ struct AnalyzeOptions {
   unsigned jobs = 0;              ///< threads; 0 = one per core
   std::string trimmed_dscp;       ///< see parse_dscps(); empty: those of the policy
   unsigned roce_ip_protocol = 0;  ///< 0 = none
+  std::optional<std::uint16_t> mrc_port;  ///< none: that of the policy, or the default
   bool no_icrc = false;
   bool no_sandbox = false;
   ReadingOptions reading;

@@ -118,4 +118,9 @@ void add_trimmed_dscp_option(CLI::App& command, std::string& dscps) {
       ->type_name("N[,N]");
 }
 
+void add_mrc_port_option(CLI::App& command, std::optional<std::uint16_t>& port) {
+  command.add_option("--mrc-port", port, "UDP port of MRC besides 4791 (default: 4971; 0: none)")
+      ->type_name("PORT");
+}
+
 }  // namespace roce::cli

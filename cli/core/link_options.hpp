@@ -34,5 +34,7 @@ namespace roce::cli {
 [[nodiscard]] std::string dscps_error(const std::string& text);
 /// Adds --trimmed-dscp.
 void add_trimmed_dscp_option(CLI::App& command, std::string& dscps);
+/// --mrc-port
+void add_mrc_port_option(CLI::App& command, std::optional<std::uint16_t>& port);
 
 }  // namespace roce::cli

@@ -78,6 +78,8 @@ class Run {
     dissect_options_.roce_ip_protocol = static_cast<std::uint8_t>(options.roce_ip_protocol);
     dissect_options_.trimmed_dscps = parse_dscps(options.trimmed_dscp).value_or(0);
     if (policy_) dissect_options_.trimmed_dscps |= policy_->trimmed_dscps();
+    if (policy_) dissect_options_.mrc_port = policy_->mrc_port().value_or(dissect_options_.mrc_port);
+    dissect_options_.mrc_port = options.mrc_port.value_or(dissect_options_.mrc_port);
     times_ = times_of(options);
     link_speed_bps_ = parse_link_speed(options.link_speed).value_or(0);
     icrc_for_filter_ = !options.no_icrc && filter_ && filter_->needs_icrc();
@@ -153,6 +155,7 @@ class Run {
     analysis.check_icrc = !options_.no_icrc;
     analysis.roce_ip_protocol = dissect_options_.roce_ip_protocol;
     analysis.trimmed_dscps = dissect_options_.trimmed_dscps;
+    analysis.mrc_port = dissect_options_.mrc_port;
     analysis.verdicts = &*verdicts_;
     // No more than N packets are printed, so none are missing.
     source_ = within(limited(std::move(source_), most_), {0, limits_.half_time()});
@@ -482,6 +485,7 @@ void add_packets(CLI::App& app, Action& action) {
   command->add_flag("-n", options->numeric, "no effect: names are never resolved (compatible with tshark)");
   command->add_flag("--list-fields", options->list_fields, "list all fields: name, type, label");
   add_trimmed_dscp_option(*command, options->trimmed_dscp);
+  add_mrc_port_option(*command, options->mrc_port);
   command
       ->add_option("--roce-ip-protocol", options->roce_ip_protocol,
                    "treat IP packets of this protocol number as RoCE directly over IP, too")

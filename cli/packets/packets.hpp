@@ -27,6 +27,7 @@ struct PacketsOptions {
   ReadingOptions reading;
   std::string trimmed_dscp;
   unsigned roce_ip_protocol = 0;
+  std::optional<std::uint16_t> mrc_port;
   unsigned jobs = 0;   ///< threads of the first pass, 0 = one per core
   bool tree = false;   ///< -V
   bool hex = false;    ///< -x

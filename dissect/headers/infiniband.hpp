@@ -76,8 +76,14 @@ struct Bth {
   static constexpr Field reserved7{"infiniband.bth.reserved7", "Reserved (7 bits)", 65, 7};
   static constexpr Field psn{"infiniband.bth.psn", "Packet Sequence Number", 72, 24, Display::decimal,
                              "IBTA 9.2.9"};
-  static constexpr std::array fields{opcode, se,   m,      padcnt, tver,      p_key,
-                                     fecn,   becn, destqp, a,      reserved7, psn};
+  /// Of MRC, in bits that IBTA reserves. Wireshark has no dissector of it.
+  static constexpr bool is_mrc(const std::uint8_t* p) noexcept { return p[0] >> 5U == 6; }
+  static constexpr Field rtx{
+      "mrc.bth.rtx", "Retransmission (MRC)", 66, 1, Display::boolean, "MRC 1.0", {}, 0, 1, is_mrc};
+  static constexpr Field ts{
+      "mrc.bth.ts", "Timestamp follows (MRC)", 67, 1, Display::boolean, "MRC 1.0", {}, 0, 1, is_mrc};
+  static constexpr std::array fields{opcode, se,     m, padcnt,    tver, p_key, fecn,
+                                     becn,   destqp, a, reserved7, rtx,  ts,    psn};
 };
 
 /// IBTA 9.3.1.

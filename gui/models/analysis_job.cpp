@@ -18,6 +18,7 @@ analyze::AnalysisOptions analysis_options(const AnalysisChoice& choice) {
   options.policy = choice.policy;
   if (choice.policy) options.priorities = choice.policy->priority_map();
   if (choice.policy) options.trimmed_dscps = choice.policy->trimmed_dscps();
+  if (choice.policy) options.mrc_port = choice.policy->mrc_port().value_or(options.mrc_port);
   return options;
 }
 
