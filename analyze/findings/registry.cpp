@@ -10,6 +10,10 @@
   rule(loss_after_capture, error, losses_at_a_place, "packets lost downstream of the capture point") \
   rule(loss_between_points, error, both_directions, "packets lost between two capture points") \
   rule(switch_drops, error, anything, "a switch says that it dropped packets") \
+  rule(mrc_bad_path, error, anything, "one path of an MRC stream loses packets") \
+  rule(mrc_loss, error, anything, "packets of MRC lost") \
+  rule(mrc_trimmed_last_hop, warning, anything, "packets of MRC trimmed before their receiver") \
+  rule(mrc_pfc, warning, anything, "PFC on a fabric that carries MRC") \
   rule(loss_by_capture, warning, every_packet, "packets not captured") \
   rule(capture_drops, warning, anything, "the capture dropped packets") \
   rule(records_out_of_order, warning, every_packet, "the capture is not in time order") \

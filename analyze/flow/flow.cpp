@@ -6,11 +6,13 @@
 namespace roce::analyze {
 namespace {
 
-/// A message is counted at its last packet; acknowledgements and CNPs carry none.
+/// A message is counted at its last packet; acknowledgements, CNPs and what else MRC has beside data carry
+/// none.
 bool completes_message(const dissect::OpcodeInfo& info) noexcept {
   using dissect::Operation;
   return info.defined && info.ends_message() && info.operation != Operation::acknowledge &&
-         info.operation != Operation::atomic_acknowledge && info.operation != Operation::cnp;
+         info.operation != Operation::atomic_acknowledge && info.operation != Operation::cnp &&
+         (info.service != dissect::Service::mrc || info.has_payload);
 }
 
 }  // namespace

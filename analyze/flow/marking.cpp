@@ -18,7 +18,9 @@ constexpr std::array<TrafficClass, static_cast<std::size_t>(Operation::unknown) 
   const auto set = [&](Operation operation, TrafficClass traffic_class) {
     table[static_cast<std::size_t>(operation)] = traffic_class;
   };
-  set(Operation::acknowledge, TrafficClass::ack);
+  for (const Operation answer : {Operation::acknowledge, Operation::sack, Operation::nack,
+                                 Operation::endpoint_request, Operation::endpoint_response})
+    set(answer, TrafficClass::ack);
   set(Operation::read_response, TrafficClass::response);
   set(Operation::compare_swap, TrafficClass::atomic);
   set(Operation::fetch_add, TrafficClass::atomic);

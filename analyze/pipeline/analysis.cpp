@@ -148,6 +148,8 @@ class Pipeline final : private Relay::Stages {
     followed_.links.watch(batch, stage_);
     for (const std::uint32_t i : batch.exports)
       followed_.exports.see(batch.frames_before + i + 1, frames[i], stage_.dissect_again(batch, frames[i]));
+    for (const MrcPacket& packet : batch.mrc)
+      followed_.mrc.see(packet, batch.frames_before + packet.index + 1, batch.first_time_ns);
     followed_.totals.merge(batch.totals);
     followed_.outer.merge(batch.outer);
     followed_.frames += frames.size();

@@ -122,6 +122,7 @@ std::shared_ptr<Snapshot> conclude(AnalysisState&& followed, SourceFacts&& facts
     snapshot->exports = std::move(followed.exports).finish(std::move(result.lost_packets));
     totals.diagnostics.add(DiagnosticId::exports_dropped, snapshot->exports.beyond_limits());
   }
+  if (followed.mrc.any()) snapshot->mrc = std::make_shared<const Mrc>(std::move(followed.mrc).finish());
   snapshot->markings = MarkingMatrix::of(snapshot->flows);
   snapshot->congestion = std::move(result.congestion);
   sum_up(snapshot->congestion, snapshot->flows, snapshot->connections);

@@ -8,6 +8,7 @@
 #include "analyze/cm/cm_tracker.hpp"
 #include "analyze/exports/export_tracker.hpp"
 #include "analyze/flow/flow_points.hpp"
+#include "analyze/mrc/mrc_tracker.hpp"
 #include "analyze/pipeline/analysis.hpp"
 #include "analyze/pipeline/clock_steps.hpp"
 #include "analyze/pipeline/idle_watch.hpp"
@@ -57,6 +58,7 @@ struct AnalysisState {
   OuterCounts outer;
   LinkFollower links;
   ExportTracker exports;
+  MrcTracker mrc;
   Totals totals;
   std::uint64_t frames = 0;
 };

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "analyze/mrc/mrc_packet.hpp"
 #include "analyze/record/outer_counts.hpp"
 #include "analyze/record/packet_record.hpp"
 #include "analyze/record/totals.hpp"
@@ -23,6 +24,7 @@ struct Batch {
   std::vector<PacketRecord> records;
   std::vector<std::uint32_t> controls;  ///< indices of MAC control and LLDP frames, ascending
   std::vector<std::uint32_t> exports;   ///< of datagrams that switches export
+  std::vector<MrcPacket> mrc;           ///< those of MRC
   // Of this batch only, because batches are processed in parallel.
   Totals totals;
   OuterCounts outer;  ///< packets in tunnels

@@ -53,6 +53,7 @@ DissectStage::DissectStage(const AnalysisOptions& options, const capture::Captur
       any_bound_(options.times.from.has_value() || options.times.to.has_value()) {
   dissect_options_.roce_ip_protocol = options.roce_ip_protocol;
   dissect_options_.trimmed_dscps = options.trimmed_dscps;
+  dissect_options_.mrc_port = options.mrc_port;
   fast_ = options.filter == nullptr && fast_way_exists(dissect_options_);
   images_wanted_ = fast_ && !any_bound_ && options.short_way;
 }
@@ -63,6 +64,7 @@ void DissectStage::work(Batch& batch) const {
   batch.records.clear();
   batch.controls.clear();
   batch.exports.clear();
+  batch.mrc.clear();
   batch.totals = Totals{};
   batch.outer = OuterCounts{};
   look_at_stamps(batch);
@@ -198,6 +200,10 @@ void DissectStage::count_if_selected(Batch& batch, std::size_t i, PacketRecord& 
   totals.count(batch.frames_before + i + 1, frame, d, record, options_.check_icrc ? &icrc : nullptr);
   if (d.tunnels != 0 && record.has(PacketRecord::valid) && !record.has(PacketRecord::other_version))
     batch.outer.count(batch.frames_before + i + 1, frame, d, record);
+  if (MrcPacket mrc; make_mrc_packet(frame, d, record, mrc)) [[unlikely]] {
+    mrc.index = static_cast<std::uint32_t>(i);
+    batch.mrc.push_back(mrc);
+  }
   if (!record.has(PacketRecord::valid)) {
     if (link_control_of(d) != LinkControl::none) batch.controls.push_back(static_cast<std::uint32_t>(i));
     if (d.is_export()) batch.exports.push_back(static_cast<std::uint32_t>(i));

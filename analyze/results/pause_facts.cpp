@@ -97,6 +97,7 @@ PriorityUse priority_use(const Snapshot& snapshot, const PriorityMap& map, Packe
     const bool v2 = flow.key.transport == dissect::Transport::roce_v2_ipv4 ||
                     flow.key.transport == dissect::Transport::roce_v2_ipv6;
     if (version != PacketVersion::any && v2 != (version == PacketVersion::v2)) continue;
+    if (flow.service == dissect::Service::mrc) continue;  // made for classes that lose
     for (const MarkRow& row : flow.marks()) {
       // No switch looks into the GRH of RoCE v1.
       const auto dscp = static_cast<std::uint8_t>(v2 ? row.marks.dscp & 63U : 0U);

@@ -31,6 +31,8 @@
 
 namespace roce::analyze {
 
+struct Mrc;
+
 /// The complete result of an analysis, for command line and window. Immutable, so threads may share it.
 struct Snapshot {
   bool final = true;  ///< false while the capture is still being read
@@ -67,6 +69,7 @@ struct Snapshot {
   DcbxTable dcbx;                           ///< LLDP announcements
   PriorityMap priorities;                   ///< priorities of packets
   Exports exports;                          ///< what switches say of packets that were not captured here
+  std::shared_ptr<const Mrc> mrc;           ///< what there is of MRC; null: nothing
   MarkingMatrix markings;                   ///< of the listed flows
   Congestion congestion;
   CaptureGaps gaps;                             ///< what the capture does not have: for `completeness`

@@ -13,6 +13,7 @@
 #include "analyze/results/incident_columns.hpp"
 #include "analyze/results/link_columns.hpp"
 #include "analyze/results/marking_columns.hpp"
+#include "analyze/results/mrc_columns.hpp"
 
 namespace roce::cli {
 namespace {
@@ -159,6 +160,9 @@ ExportTables export_tables(const Snapshot& s) {
   add_borrowed(tables, "markings", analyze::marking_columns(), s.markings.rows);
   add(tables, "pauses", analyze::pause_columns(), analyze::pause_rows(s));
   add(tables, "dcbx", analyze::dcbx_columns(), analyze::dcbx_rows(s));
+  add(tables, "mrc_streams", analyze::mrc_stream_columns(), analyze::mrc_stream_rows(s));
+  add(tables, "mrc_paths", analyze::mrc_path_columns(), analyze::mrc_path_rows(s));
+  add(tables, "mrc_losses", analyze::mrc_loss_columns(), analyze::mrc_loss_rows(s));
   add_borrowed(tables, "diagnostics", std::span<const Column<Diagnostic>>(diagnostic_columns), s.diagnostics);
   return tables;
 }

@@ -17,6 +17,8 @@ void write_congestion(Page& page, const analyze::Snapshot& snapshot);
 void write_pauses(Page& page, const analyze::Snapshot& snapshot);
 /// What ports announce by LLDP.
 void write_dcbx(Page& page, const analyze::Snapshot& snapshot);
+/// Streams of MRC, and their paths.
+void write_mrc(Page& page, const analyze::Snapshot& snapshot);
 /// What switches exported by sFlow, IPFIX or NetFlow.
 void write_exports(Page& page, const analyze::Snapshot& snapshot);
 

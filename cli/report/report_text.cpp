@@ -273,6 +273,7 @@ std::string report_text(const Snapshot& snapshot, const ReportStyle& style) {
   write_others(page, snapshot.totals);
   write_pauses(page, snapshot);
   write_dcbx(page, snapshot);
+  write_mrc(page, snapshot);
   write_exports(page, snapshot);
   write_connections(page, snapshot, style);
   write_flows(page, snapshot, style);

@@ -70,6 +70,7 @@ void write_navigation(Page& page) {
       {"#markings", "Markings", !s.markings.rows.empty()},
       {"#pauses", "Pauses", !s.pauses.ports.empty()},
       {"#dcbx", "DCBX", !s.dcbx.ports.empty()},
+      {"#mrc", "MRC", s.mrc != nullptr},
       {"#exports", "Exports", s.exports.any()},
       {"#doubts", "Skipped or doubtful", !s.diagnostics.empty()}};
   page.html.open("nav", {{"aria-label", "Parts of the report"}});

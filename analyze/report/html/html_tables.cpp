@@ -14,6 +14,7 @@
 #include "analyze/results/host_columns.hpp"
 #include "analyze/results/link_columns.hpp"
 #include "analyze/results/marking_columns.hpp"
+#include "analyze/results/mrc_columns.hpp"
 
 namespace roce::analyze::html {
 namespace {
@@ -217,6 +218,17 @@ void write_exported(Page& page, const Heading& heading, const std::vector<What>&
   write_table<ExportRow<What>>(page, heading, columns, first_sightings(rows, page.options.top), nullptr);
 }
 
+/// Streams of MRC, and their paths: those that lost most first.
+void write_streams_of_mrc(Page& page) {
+  if (page.snapshot.mrc == nullptr) return;
+  const auto streams = mrc_stream_rows(page.snapshot);
+  write_table<const MrcStream*>(page, {"mrc", "MRC", mrc_text(page.snapshot)}, mrc_stream_columns(),
+                                first_sightings(streams, page.options.top), nullptr);
+  const auto paths = mrc_path_rows(page.snapshot);
+  write_table<MrcPathRow>(page, {"mrc-paths", "Paths of MRC", "by UDP source port and flow label"},
+                          mrc_path_columns(), first_sightings(paths, page.options.top), nullptr);
+}
+
 /// What switches exported: nothing of it is traffic of this capture.
 void write_switch_exports(Page& page) {
   const Exports& e = page.snapshot.exports;
@@ -247,6 +259,7 @@ void write_tables(Page& page) {
   write_flows(page);
   write_flow_marks(page);
   write_links(page);
+  write_streams_of_mrc(page);
   write_switch_exports(page);
 }
 

@@ -24,6 +24,8 @@ void write_quantiles(JsonWriter& json, std::string_view key, const Histogram& hi
 void write_connection(JsonWriter& json, const ConnectionRow& row);
 void write_cm_exchanges(JsonWriter& json, const Snapshot& snapshot, const ReportSink& sink);
 void write_diagnoses(JsonWriter& json, const Snapshot& snapshot);
+/// "mrc": {...}; null without MRC
+void write_mrc(JsonWriter& json, const Snapshot& snapshot, const ReportSink& sink);
 /// "exports": {...}, "drops": [...]
 void write_exports(JsonWriter& json, const Snapshot& snapshot, const ReportSink& sink);
 void write_findings(JsonWriter& json, const Snapshot& snapshot);

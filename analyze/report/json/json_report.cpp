@@ -317,6 +317,7 @@ void report_json(const Snapshot& snapshot, bool pretty, const ReportSink& sink) 
   write_congestion(json, snapshot);
   write_dcbx(json, snapshot);
   write_markings(json, snapshot);
+  write_mrc(json, snapshot, sink);
   write_exports(json, snapshot, sink);
   write_diagnoses(json, snapshot);
   write_findings(json, snapshot);

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <array>
+#include <vector>
+
+#include "analyze/base/units.hpp"
+#include "analyze/findings/shared/mrc_cases.hpp"
+
+namespace roce::analyze {
+namespace {
+
+/// "12 before the capture point, 3 trimmed behind it".
+std::string places_text(const std::array<std::uint64_t, mrc_place_count>& lost) {
+  constexpr std::string_view words[mrc_place_count] = {
+      "before the capture point", "behind the capture point", "trimmed before the capture point",
+      "trimmed behind the capture point", "trimmed at the last hop before the receiver"};
+  std::string text;
+  for (std::size_t i = 0; i < lost.size(); ++i) {
+    if (lost[i] != 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", lost[i], words[i]);
+  }
+  return text;
+}
+
+}  // namespace
+
+void find_mrc_loss(const Snapshot& snapshot, FindingSink& sink) {
+  std::vector<Finding> findings;
+  for (const MrcWay& way : mrc_ways(snapshot)) {
+    std::uint64_t packets = 0, repeats = 0, needless = 0, undecided = 0, lost = 0, last_hop = 0;
+    std::array<std::uint64_t, mrc_place_count> at{};
+    for (const MrcStream* stream : way.streams) {
+      packets += stream->packets;
+      repeats += stream->repeats;
+      needless += stream->needless;
+      undecided += stream->undecided;
+      lost += stream->losses();
+      for (std::size_t i = 0; i < at.size(); ++i) at[i] += stream->lost[i];
+    }
+    last_hop = at[static_cast<std::size_t>(MrcPlace::trimmed_last_hop)];
+    if (lost == last_hop) continue;  // nothing, or what another rule says
+    Proof proof = losses_of(snapshot, way, [](const MrcLoss&) { return true; });
+    proof.count = lost;
+    Finding finding = mrc_finding(Severity::error, way, proof);
+    finding.explanation = fmt::format(
+        "{} from {} to {} over MRC {} lost ({}): {}. {} repeated, {} of them needlessly{}. MRC repairs "
+        "single "
+        "losses at once by another path; what it costs is the share of repeats.",
+        plural(lost, "packet", "packets"), address_text(way.src), address_text(way.dst),
+        lost == 1 ? "was" : "were", percent_text(lost, packets), places_text(at),
+        plural(repeats, "packet was", "packets were"), needless,
+        undecided == 0 ? ""
+                       : fmt::format("; of {} the capture does not show whether it was needed", undecided));
+    finding.advice = fmt::format(
+        "Which paths lose is in the table mrc_paths of an export. Losses on all paths alike are of the first "
+        "or the last "
+        "hop; of one path, of a link or a switch in between. The repeats: {}",
+        packets_command(snapshot, fmt::format("{} && mrc.bth.rtx == 1", way_filter(way))));
+    findings.push_back(std::move(finding));
+  }
+  add_told_once(sink, std::move(findings));
+}
+
+}  // namespace roce::analyze

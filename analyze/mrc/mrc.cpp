@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/mrc/mrc.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "dissect/enum_names.hpp"
+#include "dissect/headers/mrc.hpp"
+
+namespace roce::analyze {
+
+std::string_view mrc_place_name(MrcPlace place) noexcept {
+  using enum MrcPlace;
+  static constexpr EnumNames<MrcPlace, mrc_place_count> names({{before_capture, "before_capture"},
+                                                               {after_capture, "after_capture"},
+                                                               {trimmed_before, "trimmed_before"},
+                                                               {trimmed_after, "trimmed_after"},
+                                                               {trimmed_last_hop, "trimmed_last_hop"}});
+  return names[place];
+}
+
+std::uint64_t MrcStream::losses() const noexcept {
+  return std::accumulate(lost.begin(), lost.end(), std::uint64_t{0});
+}
+std::uint64_t MrcStream::trimmed() const noexcept {
+  return losses() - lost[static_cast<std::size_t>(MrcPlace::before_capture)] -
+         lost[static_cast<std::size_t>(MrcPlace::after_capture)];
+}
+std::uint64_t MrcStream::nacked() const noexcept {
+  return std::accumulate(nacks.begin(), nacks.end(), std::uint64_t{0});
+}
+
+namespace {
+
+/// The chance that a path of `packets` loses `lost` or more, if it loses as the others do (Poisson).
+double chance_of(std::uint64_t lost, double expected) {
+  if (expected <= 0) return 0;
+  double term = std::exp(-expected), below = 0;
+  for (std::uint64_t i = 0; i < lost; ++i) {
+    below += term;
+    term *= expected / static_cast<double>(i + 1);
+  }
+  return std::max(0.0, 1 - below);
+}
+
+}  // namespace
+
+std::vector<MrcBadPath> bad_paths(const Mrc& mrc) {
+  constexpr std::uint64_t losses_enough = 4;  // fewer may be one burst
+  constexpr double one_in_a_million = 1e-6, times_the_others = 4;
+  std::vector<MrcBadPath> bad;
+  for (std::uint32_t s = 0; s < mrc.streams.size(); ++s) {
+    const std::vector<MrcPath>& paths = mrc.streams[s].paths;
+    std::uint64_t packets = 0, lost = 0;
+    for (const MrcPath& path : paths) {
+      packets += path.packets;
+      lost += path.lost;
+    }
+    for (std::uint32_t p = 0; p < paths.size(); ++p) {
+      const MrcPath& path = paths[p];
+      // Without others there is nothing to compare with; one with most of all packets is the rest itself.
+      if (path.lost < losses_enough || packets < 2 * path.packets) continue;
+      const auto others = static_cast<double>(packets - path.packets);
+      // As if the others had lost one more: none may be luck.
+      const double rate = (static_cast<double>(lost - path.lost) + 1) / others;
+      const double share = static_cast<double>(path.lost) / static_cast<double>(path.packets);
+      if (share < times_the_others * rate ||
+          chance_of(path.lost, rate * static_cast<double>(path.packets)) > one_in_a_million)
+        continue;
+      bad.push_back({s, p, lost - path.lost, packets - path.packets});
+    }
+  }
+  return bad;
+}
+
+std::string mrc_path_text(const MrcStream& stream, const MrcPath& path) {
+  return stream.key.transport == dissect::Transport::roce_v2_ipv6
+             ? fmt::format("port {}, label {:#06x}", path.udp_source, path.flow_label)
+             : fmt::format("port {}", path.udp_source);
+}
+
+std::string mrc_nacks_text(const MrcStream& stream) {
+  std::string text;
+  for (std::size_t i = 0; i < stream.nacks.size(); ++i) {
+    if (stream.nacks[i] == 0) continue;
+    const std::string_view name = i < mrc_reasons.size()
+                                      ? dissect::name_of(dissect::mrc_nack_reason_names, mrc_reasons[i])
+                                      : std::string_view{"another reason"};
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, stream.nacks[i]);
+  }
+  return text;
+}
+
+}  // namespace roce::analyze
