@@ -143,7 +143,8 @@ void take_evidence(const Snapshot& snapshot, Draft& draft, const FindingRole& ro
   if (d.findings.empty() && told_by_findings.has(draft.cause))
     d.facts.insert(d.facts.begin(), finding.explanation);
   const std::string command = widened(snapshot, draft, command_of(finding));
-  const bool knows = draft.advice.empty() || role.alone == draft.cause;
+  // What is said already is against what a switch told.
+  const bool knows = d.advice.empty() && (draft.advice.empty() || role.alone == draft.cause);
   if (d.findings.empty() && knows) {
     d.advice = finding.advice.substr(0, finding.advice.size() - command_of(finding).size());
     if (command != command_of(finding)) {
