@@ -12,14 +12,14 @@
 namespace roce::analyze::diagnosis {
 namespace {
 
-/// From so many timers in vain on, it is no packet that was lost twice.
-constexpr std::int64_t timers_in_vain = 4;
+/// From so many halves of a timer in vain on, it is no packet that was lost again and again where many are.
+constexpr std::int64_t half_timers_in_vain = 9;
 /// A timer may take up to four times as long as it is set to (IBTA 9.7.6.1.3): twice that is silence.
 constexpr std::int64_t longest_wait = 8;
-constexpr std::uint32_t repeats_in_vain = 3;
+constexpr std::uint32_t repeats_in_vain = 4;
 /// So many timers tell how long one takes.
 constexpr std::size_t enough_timers = 4;
-/// Connections that stop at once by chance: so many are needed, and it may be so likely.
+/// Requesters that stop at once by chance: so many are needed, and it may be so likely.
 constexpr std::size_t enough_at_once = 3;
 constexpr double chance_at_most = 1e-3;
 /// The share of all incidents that are part of it, where it shows by their number alone.
@@ -163,7 +163,7 @@ bool OutageFinder::is_long(const Wait& wait, std::int64_t timer_ns) const {
   const std::int64_t own_ns = wait.incident->learned_after_ns;
   if (wait.heard) {
     return wait.incident->retries >= repeats_in_vain &&
-           wait.length_ns() >= timers_in_vain * std::max(timer_ns, own_ns);
+           2 * wait.length_ns() >= half_timers_in_vain * std::max(timer_ns, own_ns);
   }
   // Its own timer tells only how long it was silent; that of others, how long it would have been.
   return pairs_.at(hosts_of(*wait.connection)).timers_ns.size() >= enough_timers &&
@@ -183,8 +183,11 @@ void OutageFinder::find_long(const Route& hosts, Between& between) {
     for (; next != waits.end() && next->from_ns < until_ns; ++next)
       until_ns = std::min(until_ns, next->until_ns);
     const std::int64_t from_ns = std::prev(next)->from_ns;
-    if (std::none_of(between.all.begin(), between.all.end(),
-                     [&](const Incident* one) { return got_through(*one, from_ns, until_ns); }))
+    // A few answers in a row are lost as packets are: that takes as long as the timer asks for them.
+    const bool answers_only = std::next(each) == next && each->answered && !each->unheard_again;
+    if (!answers_only && std::none_of(between.all.begin(), between.all.end(), [&](const Incident* one) {
+          return got_through(*one, from_ns, until_ns);
+        }))
       add(hosts, {each, next});
     each = next;
   }
@@ -226,7 +229,7 @@ double share_of_packets(const Series& series, std::int64_t from_ns, std::int64_t
   return all == 0 ? 1 : static_cast<double>(then) / static_cast<double>(all);
 }
 
-/// By their number: so many connections stop at once that it is no chance, and timers hardly ever run out at
+/// By their number: so many requesters stop at once that it is no chance, and timers hardly ever run out at
 /// other times.
 void OutageFinder::find_at_once() {
   std::vector<Wait> waits;
@@ -239,18 +242,18 @@ void OutageFinder::find_at_once() {
   const std::int64_t then_ns = busiest_instant(waits);
   std::erase_if(waits, [&](const Wait& each) { return each.from_ns > then_ns || each.until_ns <= then_ns; });
   std::map<Route, std::vector<Wait>> stopped;
-  std::set<std::uint32_t> connections;
+  std::set<std::pair<std::uint32_t, unsigned>> requesters;
   std::int64_t first_ns = INT64_MAX, last_ns = INT64_MIN, until_ns = INT64_MAX;
   for (const Wait& wait : waits) {
     stopped[hosts_of(*wait.connection)].push_back(wait);
-    connections.insert(wait.connection->id);
+    requesters.emplace(wait.connection->id, wait.incident->side);
     first_ns = std::min(first_ns, wait.incident->start_ns);
     last_ns = std::max(last_ns, wait.incident->start_ns);
     until_ns = std::min(until_ns, wait.until_ns);
   }
-  if (connections.size() < enough_at_once) return;
+  if (requesters.size() < enough_at_once) return;
   const double share = share_of_packets(snapshot_.series, first_ns, last_ns);
-  if (std::pow(share, static_cast<double>(connections.size() - 1)) > chance_at_most) return;
+  if (std::pow(share, static_cast<double>(requesters.size() - 1)) > chance_at_most) return;
   for (const auto& [hosts, between] : pairs_) {
     for (const Incident* each : between.all) {
       const bool meanwhile = each->learned != LearnedBy::timer && each->start_ns >= first_ns && each->over &&
@@ -261,7 +264,11 @@ void OutageFinder::find_at_once() {
   std::size_t timers = 0, part = 0;
   for (const auto& [hosts, of] : stopped) {
     for (const Incident* each : pairs_.at(hosts).all) {
-      if (each->learned != LearnedBy::timer) continue;
+      // What comes right behind, and is soon over, follows from it.
+      constexpr std::int64_t soon = 16;
+      const bool behind =
+          each->start_ns >= until_ns && soon * (each->end_ns - each->start_ns) <= until_ns - then_ns;
+      if (each->learned != LearnedBy::timer || behind) continue;
       ++timers;
       part += each->start_ns <= until_ns && each->end_ns >= first_ns ? 1 : 0;
     }

@@ -84,10 +84,12 @@ void join_places(Troubles& all) {
   }
 }
 
-/// Whether both are where the row asks for: what is damaged or trimmed here was not lost elsewhere for that.
+/// Whether both are where the row asks for: what is damaged or trimmed here was not lost elsewhere for that,
+/// if it is more than what is taken for it.
 bool at_one_place(const Explains& row, const Trouble& cause, const Trouble& symptom) noexcept {
   const bool packets = counted_in_packets.has(row.symptom) && counted_in_packets.has(row.cause);
-  return !packets || cause.seen == symptom.seen;
+  constexpr std::uint64_t few = 10;
+  return !packets || cause.seen == symptom.seen || few * symptom.at_least <= cause.at_least;
 }
 
 /// Whether both were there at the same time, as far as times are known. Before and long after an outage there
