@@ -292,45 +292,59 @@ void OutageFinder::locate_by_losses(const Route& hosts, Outage& outage) const {
   if (upstream.empty() == downstream.empty()) return;
   outage.seen = downstream.empty() ? Whereabouts::upstream : Whereabouts::downstream;
   outage.dead = downstream.empty() ? upstream : downstream;
+  outage.known = true;
 }
 
 /// Which directions were dead, and on which side of the capture point.
 void OutageFinder::locate(const Route& hosts, const std::vector<Wait>& waits, Outage& outage) const {
   const std::int64_t timer_ns = pairs_.at(hosts).timer_ns;
-  std::set<Route> heard, quiet, answered, all;
+  std::set<Route> quiet, answered, all;
   for (const Wait& wait : waits) {
     all.insert(wait.way());
     if (wait.answered) answered.insert({wait.way().second, wait.way().first});
-    if (wait.answered ? wait.unheard_again : wait.heard) heard.insert(wait.way());
     if (!wait.heard && is_long(wait, timer_ns)) quiet.insert(wait.way());
   }
   if (!answered.empty()) {
     // What they send passes the capture point, and does not get to the other one.
     outage.seen = Whereabouts::downstream;
     outage.dead = answered;
-    outage.dead.merge(heard);
+    outage.known = true;
   } else if (!quiet.empty()) {
     outage.seen = Whereabouts::upstream;
     outage.dead = quiet;
+    outage.known = true;
   } else {
     outage.dead = all;
     locate_by_losses(hosts, outage);
   }
 }
 
-/// What several pairs of hosts show at once is at one place.
+/// What several pairs of hosts show at once is at one place, and of the host that all have in common.
 void OutageFinder::agree() {
   for (auto& [hosts, of] : found_.all_) {
     for (Outage& outage : of) {
-      if (outage.seen != Whereabouts::not_known) continue;
-      std::set<Whereabouts> others;
+      if (outage.seen != Whereabouts::not_known && outage.known) continue;
+      std::set<Whereabouts> seen;
+      std::set<dissect::IpAddress> common{hosts.first, hosts.second}, senders, receivers;
       for (const auto& [other, those] : found_.all_) {
         for (const Outage& each : those) {
-          if (each.from_ns < outage.until_ns && outage.from_ns < each.until_ns) others.insert(each.seen);
+          if (each.from_ns >= outage.until_ns || outage.from_ns >= each.until_ns) continue;
+          if (each.seen != Whereabouts::not_known) seen.insert(each.seen);
+          std::erase_if(common,
+                        [&](const auto& host) { return host != other.first && host != other.second; });
+          if (!each.known) continue;
+          for (const Route& way : each.dead) {
+            senders.insert(way.first);
+            receivers.insert(way.second);
+          }
         }
       }
-      others.erase(Whereabouts::not_known);
-      if (others.size() == 1) outage.seen = *others.begin();
+      if (seen.size() == 1) outage.seen = *seen.begin();
+      if (outage.known || common.size() != 1) continue;
+      const dissect::IpAddress& host = *common.begin();
+      const dissect::IpAddress& peer = hosts.first == host ? hosts.second : hosts.first;
+      if (senders.size() == 1 && senders.contains(host)) outage.dead = {{host, peer}};
+      if (receivers.size() == 1 && receivers.contains(host)) outage.dead = {{peer, host}};
     }
   }
 }

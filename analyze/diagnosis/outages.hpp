@@ -21,6 +21,7 @@ struct Outage {
   std::uint64_t timer_ns = 0;                  ///< of those that waited; 0: not known
   Whereabouts seen = Whereabouts::not_known;
   std::set<Route> dead;  ///< directions; where the capture does not tell, that of the requests
+  bool known = false;    ///< it does
 
   [[nodiscard]] std::int64_t length_ns() const noexcept { return until_ns - from_ns; }
   /// What begins until then follows from it: what was sent meanwhile is asked for once more.
