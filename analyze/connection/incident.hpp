@@ -198,7 +198,8 @@ struct Incident {
   std::int64_t answers_late_ns = 0;
   std::int64_t stalled_ns = 0;            ///< without goodput: what is missing was not yet sent again
   std::int64_t recovery_ns = unknown_ns;  ///< from the first packet that shows it to the confirmation
-  std::array<Silence, 2> silent;          ///< the longest of each side that is part of it, by side
+  /// The longest that are part of it, by side: of all that the requester sends, and of the answers to it.
+  std::array<Silence, 2> silent;
 
   [[nodiscard]] std::uint32_t lost_at_least() const noexcept { return lost_before + lost_after; }
   [[nodiscard]] bool is_known_by(PlaceEvidence evidence) const noexcept {

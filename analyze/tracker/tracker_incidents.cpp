@@ -11,23 +11,35 @@ namespace {
 
 constexpr std::size_t damaged_at_most = 64;
 
+bool is_answer(const Held& packet) {
+  return dissect::opcode_info(packet.record.opcode).response;
+}
+
 /// The silences of both sides of a connection between the packets of an episode.
 class Silences {
  public:
   /// `last`: of each side, the time of its last packet before.
   Silences(std::array<std::int64_t, 2> last, std::span<const Held> packets) : packets_(packets) {
+    std::array<std::int64_t, 2> last_answer = last;
     before_.reserve(packets.size());
     for (const Held& packet : packets) {
-      before_.push_back(last[packet.side]);
-      last[packet.side] = std::max(last[packet.side], packet.record.time_ns);
+      const unsigned side = packet.side;
+      before_.push_back({last[side], last_answer[side]});
+      last[side] = std::max(last[side], packet.record.time_ns);
+      if (is_answer(packet)) last_answer[side] = last[side];
     }
   }
-  /// The longest of each side that ends between the first packet of an incident and the one behind its last.
+  /// The longest that end between the first packet of an incident and the one behind its last: by side, of
+  /// all that the requester sends, and of the answers to it.
   [[nodiscard]] std::array<Silence, 2> longest_of(const Incident& incident) const;
 
  private:
+  struct Before {
+    std::int64_t any = capture::no_time;
+    std::int64_t answer = capture::no_time;
+  };
   std::span<const Held> packets_;
-  std::vector<std::int64_t> before_;  ///< by packet: the time of the one of its side before it
+  std::vector<Before> before_;  ///< by packet: the time of the one of its side before it
 };
 
 std::array<Silence, 2> Silences::longest_of(const Incident& incident) const {
@@ -37,11 +49,13 @@ std::array<Silence, 2> Silences::longest_of(const Incident& incident) const {
     return each.number <= incident.first_frame;
   });
   for (auto each = first; each != packets_.end() && !(over[0] && over[1]); ++each) {
-    if (over[each->side]) continue;
-    over[each->side] = each->number > incident.last_frame;
-    const Silence now{before_[static_cast<std::size_t>(each - packets_.begin())], each->record.time_ns};
+    const unsigned side = each->side;
+    if (over[side] || (side != incident.side && !is_answer(*each))) continue;
+    over[side] = each->number > incident.last_frame;
+    const Before& before = before_[static_cast<std::size_t>(each - packets_.begin())];
+    const Silence now{side == incident.side ? before.any : before.answer, each->record.time_ns};
     if (now.from_ns == capture::no_time || now.until_ns == capture::no_time) continue;
-    if (now.length_ns() > longest[each->side].length_ns()) longest[each->side] = now;
+    if (now.length_ns() > longest[side].length_ns()) longest[side] = now;
   }
   return longest;
 }
@@ -77,9 +91,9 @@ void Tracker::Impl::note_incidents(Track& track, unsigned requester, std::span<c
   const Silences silences(last, found.all.empty() ? std::span<const Held>() : episode);
   for (std::size_t i = 0; i < found.all.size(); ++i) {
     Incident& incident = found.all[i];
-    incident.silent = silences.longest_of(incident);
     incident.connection = track.result.id;
     incident.side = static_cast<std::uint8_t>(requester);
+    incident.silent = silences.longest_of(incident);
     const std::uint32_t known = incident_with(incident, found.asked_by[i]);
     if (known != 0) incidents.at(known).absorb(incident);
     numbers.push_back(known != 0 ? known : incidents.add(incident));
