@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t damaged_at_most = 64;
 
-bool is_answer(const Held& packet) {
+bool is_response_packet(const Held& packet) {
   return dissect::opcode_info(packet.record.opcode).response;
 }
 
@@ -26,7 +26,7 @@ class Silences {
       const unsigned side = packet.side;
       before_.push_back({last[side], last_answer[side]});
       last[side] = std::max(last[side], packet.record.time_ns);
-      if (is_answer(packet)) last_answer[side] = last[side];
+      if (is_response_packet(packet)) last_answer[side] = last[side];
     }
   }
   /// The longest that end between the first packet of an incident and the one behind its last: by side, of
@@ -50,7 +50,7 @@ std::array<Silence, 2> Silences::longest_of(const Incident& incident) const {
   });
   for (auto each = first; each != packets_.end() && !(over[0] && over[1]); ++each) {
     const unsigned side = each->side;
-    if (over[side] || (side != incident.side && !is_answer(*each))) continue;
+    if (over[side] || (side != incident.side && !is_response_packet(*each))) continue;
     over[side] = each->number > incident.last_frame;
     const Before& before = before_[static_cast<std::size_t>(each - packets_.begin())];
     const Silence now{side == incident.side ? before.any : before.answer, each->record.time_ns};
