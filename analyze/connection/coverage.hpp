@@ -38,14 +38,15 @@ struct Coverage {
   }
 };
 
-/// PSNs in a row that were delivered, but never captured.
+/// PSNs in a row that are missing in the capture, and were delivered, or may have been.
 struct UnseenRow {
   std::uint64_t before = 0;  ///< number of the last frame before them; 0: not known
   std::uint64_t frame = 0;   ///< of the packet behind them
   std::int64_t before_ns = capture::no_time;
   std::int64_t ns = capture::no_time;
   std::uint64_t psns = 0;
-  bool delivered = true;  ///< false: nobody says so (UC)
+  bool delivered = true;  ///< false: nobody says so (UC, and what go-back-N sends again anyway)
+  bool odd = false;       ///< the same, but nobody asked for it, and no so many are missing elsewhere
 };
 
 /// From one packet of a sequence to the next one that was captured.

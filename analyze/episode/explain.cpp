@@ -117,6 +117,10 @@ void told_of(Explanation& said, const List<std::int32_t>& from, std::size_t coun
     move(loss.shown);
     move(loss.needed);
   }
+  for (MissingRow& row : said.missing) {
+    move(row.from);
+    move(row.to);
+  }
   for (std::int32_t& note : said.late_behind) move(note);
   for (ImpossibleAnswer& each : said.contradictions) move(each.note);
   for (Pass& pass : said.passes) {

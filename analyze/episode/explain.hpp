@@ -65,12 +65,20 @@ struct ClockFact {
 
 /// What share of the packets that pass the capture has.
 struct CaptureFact {
-  std::uint32_t captured = 0;  ///< requests
-  std::uint32_t missed = 0;    ///< confirmed, though neither captured nor sent again
+  std::uint32_t captured = 0;     ///< requests
+  std::uint32_t missed : 30 = 0;  ///< confirmed, though neither captured nor sent again
+  std::uint32_t rows : 2 = 0;     ///< of these, in so many places: 2 are several
 
-  /// The capture misses packets now and then: a hole alone is no loss.
+  void miss(std::uint32_t packets) noexcept {
+    missed = (missed + packets) & 0x3fffffffU;
+    rows = rows == 0 ? 1U : 2U;
+  }
+  /// The capture misses packets now and then: a hole alone is no loss. One that is missing many at once, and
+  /// nothing else, stopped for a moment: that says nothing of the rest.
   [[nodiscard]] bool has_holes() const noexcept {
-    return std::uint64_t{missed} * 1024 >= captured && missed != 0;
+    constexpr std::uint32_t many = 6;
+    const bool once = rows == 1 && missed >= many;
+    return !once && std::uint64_t{missed} * 1024 >= captured && missed != 0;
   }
   /// It is a sample: nothing that is missing says anything.
   [[nodiscard]] bool is_sample() const noexcept { return missed / 4 > captured; }
@@ -84,6 +92,7 @@ struct PathFact {
   std::uint32_t open = 0;  ///< so many requests were either
   std::uint32_t soon = 0;  ///< responses that were asked for again sooner than by a timer
   int keeps = 0;           ///< 1, -1: Facts::keeps of a connection that had told it more than once
+  std::uint32_t row = 0;   ///< so many are missing together before it, at most, that were not delivered
   // And before it:
   std::uint64_t captured = 0;
   std::uint64_t overtaken = 0;  ///< so many of these

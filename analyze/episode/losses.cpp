@@ -4,6 +4,7 @@
 #include "analyze/episode/scratch.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -23,9 +24,12 @@ class Losses {
     count_alone_ = stream.count_alone();
   }
   void of_gaps();
+  void settle_rows();
   void judge_holes();
 
  private:
+  void note_row(std::size_t begin, std::size_t at);
+  [[nodiscard]] bool stops_before(std::size_t at, std::uint32_t missing) const noexcept;
   [[nodiscard]] bool were_sent(std::size_t i) const noexcept;
   [[nodiscard]] bool may_be_late(std::size_t i) const;
   [[nodiscard]] bool comes_before(std::int32_t answer, std::int32_t repeat) const noexcept;
@@ -34,11 +38,21 @@ class Losses {
   [[nodiscard]] bool inside_answer(std::int64_t psn) const noexcept;
   [[nodiscard]] bool asked_for(const Loss& hole) const noexcept;
 
+  /// What is missing in front of sent[at]: holes_[begin, end).
+  struct Row {
+    std::size_t begin = 0, end = 0, at = 0;
+    std::uint32_t delivered = 0;
+    bool asked = false;  ///< the responder asked for some of it
+
+    [[nodiscard]] std::uint32_t size() const noexcept { return static_cast<std::uint32_t>(end - begin); }
+  };
+
   Scene& scene_;
   const Stream& stream_;
   Ranges reads_;
   bool count_alone_ = false;  ///< Stream::count_alone()
   List<Loss> holes_;          ///< what is missing in passes
+  List<Row> rows_;
 };
 
 /// What a pass left out was lost upstream if it was needed again, and not captured if nobody missed it.
@@ -47,6 +61,8 @@ void Losses::of_gaps() {
   const bool in_order = scene_.facts.capture.has_holes() && scene_.facts.keeps <= 0;
   const StreamFact& fact = scene_.facts.requests;
   const bool rarely_late = std::uint64_t{fact.late} * 64 < fact.single && scene_.facts.disorder_ns == 0;
+  // Else what seems to be missing of a pass may be there, among the packets of another.
+  const bool in_turn = stream_.ids == Ids::order || rarely_late;
   constexpr std::int64_t looked_at = 4096;
   std::int64_t began = std::numeric_limits<std::int64_t>::max();  // the pass
   std::size_t began_at = 0;
@@ -75,6 +91,7 @@ void Losses::of_gaps() {
     if (within && answered_on_its_own(info.operation) && scene_.answers.acked_before(shows.note) >= shows.psn)
       continue;
     std::int64_t room = stream_.room_before(i);
+    const std::size_t first_hole = holes_.size();
     const auto miss = [&](const Loss& loss) {
       holes_.push_back(loss);
       --room;
@@ -90,7 +107,7 @@ void Losses::of_gaps() {
         continue;
       }
       const bool needed = first || in_order || thrown_away(psn, shows.note);
-      if (next < 0 && confirmed >= 0 && needed) {
+      if (next < 0 && confirmed >= 0 && needed && (first || in_turn)) {
         if (!inside_answer(psn)) miss({Lost::by_capture, true, psn, -1, confirmed, -1});
         continue;
       }
@@ -106,7 +123,68 @@ void Losses::of_gaps() {
         miss({Lost::before_capture, true, psn, -1, shows.note, -1});
       }
     }
+    note_row(first_hole, i);
   }
+}
+
+void Losses::note_row(std::size_t begin, std::size_t at) {
+  Row row{begin, holes_.size(), at, 0, false};
+  for (std::size_t k = begin; k < row.end; ++k) {
+    if (holes_[k].where == Lost::by_capture) {
+      ++row.delivered;
+    } else {
+      row.asked = row.asked || asked_for(holes_[k]);
+    }
+  }
+  if (row.size() != 0) rows_.push_back(row);
+}
+
+/// Whether the capture has hardly anything else between sent[at] and the one before it.
+bool Losses::stops_before(std::size_t at, std::uint32_t missing) const noexcept {
+  if (at == 0) return false;
+  const std::uint64_t from = stream_.note_of(stream_.sent[at - 1]).frame;
+  const std::uint64_t to = stream_.note_of(stream_.sent[at]).frame;
+  return to > from && 2 * (to - from - 1) <= missing;
+}
+
+/// What is missing in one place is missing for one reason. Where some of it was delivered, the capture missed
+/// it. Where the responder asked for some, the network lost it. Where it would have thrown all of it away, or
+/// nothing asked for it, many in a row may as well not be captured: if nothing else was captured meanwhile,
+/// and no so many were lost anywhere else.
+void Losses::settle_rows() {
+  constexpr std::uint32_t many = 6, more = 4;
+  std::array<std::uint32_t, 2> most{scene_.facts.there.row, 0};  // and second
+  for (const Row& row : rows_) {
+    std::uint32_t lost = row.delivered != 0 ? 0 : row.size();
+    if (lost > most[0]) std::swap(most[0], lost);
+    most[1] = std::max(most[1], lost);
+  }
+  scene_.facts.there.row = most[0];
+  const bool in_order =
+      stream_.ids == Ids::order || (scene_.facts.disorder_ns == 0 && !scene_.facts.there.shuffles());
+  for (const Row& row : rows_) {
+    if (row.delivered != 0) scene_.facts.capture.miss(row.delivered);
+    const std::uint32_t elsewhere = row.size() == most[0] ? most[1] : most[0];
+    const bool odd = row.size() >= many && row.size() >= more * elsewhere && !row.asked &&
+                     stops_before(row.at, row.size());
+    if (row.delivered == 0 && !odd) continue;
+    std::uint32_t again = 0, open = 0;
+    for (std::size_t k = row.begin; k < row.end; ++k) {
+      Loss& hole = holes_[k];
+      if (hole.where == Lost::by_capture) {
+        again += hole.psn < stream_.story[row.at].top ? 1U : 0U;
+      } else if (!asked_for(hole)) {
+        hole.where = Lost::none;
+        ++open;
+      }
+    }
+    if (!in_order || scene_.facts.capture.is_sample()) continue;
+    const std::int32_t from = row.at == 0 ? -1 : stream_.sent[row.at - 1].note;
+    // Those that are sent for the first time are a gap of the space.
+    if (again != 0) scene_.said.missing.push_back({from, stream_.sent[row.at].note, again, true});
+    if (open != 0) scene_.said.missing.push_back({from, stream_.sent[row.at].note, open, false});
+  }
+  std::erase_if(holes_, [](const Loss& hole) { return hole.where == Lost::none; });
 }
 
 /// Whether it came twice at once, though nothing had asked for it again: without IDs one of the two may be
@@ -174,9 +252,6 @@ bool Losses::inside_answer(std::int64_t psn) const noexcept {
 /// What the capture misses itself is no loss, nor does it show one.
 void Losses::judge_holes() {
   CaptureFact& capture = scene_.facts.capture;
-  for (const Loss& hole : holes_) {
-    if (hole.where == Lost::by_capture) ++capture.missed;
-  }
   capture.captured += static_cast<std::uint32_t>(stream_.sent.size());
   const bool in_order = stream_.ids == Ids::order;
   if (capture.is_sample() || (!in_order && scene_.facts.there.shuffles())) return;
@@ -200,6 +275,7 @@ bool Losses::asked_for(const Loss& hole) const noexcept {
 void lose_requests(Scene& scene, const Stream& stream) {
   Losses losses(scene, stream);
   losses.of_gaps();
+  losses.settle_rows();
   losses.judge_holes();
   if (!scene.facts.capture.is_sample()) lose_named(scene, stream);
 }

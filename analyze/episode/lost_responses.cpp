@@ -53,7 +53,7 @@ bool Responses::within_answer(std::int64_t number, std::size_t i) const {
 /// losses. If nobody asks for it again, it was delivered: the end of the capture tells.
 void Responses::lose_upstream() {
   Map<std::int64_t, std::size_t> sent_times;
-  List<std::int32_t> missed;  // notes that show it
+  List<Loss> missed;
   const PathFact& there = scene_.facts.there;
   const bool shuffled = there.shuffles() || there.late > there.lost;
   for (std::size_t i = 0; i < stream_.sent.size(); ++i) {
@@ -71,7 +71,7 @@ void Responses::lose_upstream() {
       if (stream_.comes_late(at, i)) continue;
       if (next < 0) {
         if (told.move == Move::ahead && !stream_.note_of(shows).before && was_taken(at, shows)) {
-          missed.push_back(shows.note);
+          missed.push_back({Lost::by_capture, false, numbers_.psn_of(at), -1, shows.note, -1});
           --room;
         }
         continue;
@@ -91,8 +91,7 @@ void Responses::lose_upstream() {
     }
   }
   if (scene_.facts.capture.is_sample()) return;
-  for (const std::int32_t note : missed)
-    scene_.lose({Lost::by_capture, false, scene_.note_at(note).psn, -1, note, -1});
+  for (const Loss& each : missed) scene_.lose(each);
 }
 
 /// Whether a response that was not captured reached the requester: it went on, and did not ask again.

@@ -130,6 +130,13 @@ struct Loss {
   std::int32_t needed = -1;  ///< the one that was sent in its place; -1: none
 };
 
+/// Requests that are missing in one place, and why is not known, or the capture missed them.
+struct MissingRow {
+  std::int32_t from = -1, to = -1;  ///< the notes between which they are missing; -1: not known
+  std::uint32_t packets = 0;
+  bool delivered = false;  ///< what is known of them
+};
+
 /// A sender went back and sent again.
 struct Pass {
   bool request = false;       ///< of the requester; else responses given again
@@ -153,6 +160,7 @@ struct Explanation {
   std::vector<Ruling> rulings;  ///< one a note
   std::vector<Loss> losses;
   std::vector<Pass> passes;
+  std::vector<MissingRow> missing;
   /// Requests that were overtaken behind the capture, or may have been.
   std::vector<std::int32_t> late_behind;
   std::vector<ImpossibleAnswer> contradictions;

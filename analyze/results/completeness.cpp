@@ -107,26 +107,27 @@ void find_missing_datagrams(const Snapshot& s, Completeness& found) {
 }
 
 /// Rows of unseen PSNs between the same two packets of the capture.
-struct UnseenTogether {
+struct RowsTogether {
   Hole hole;
-  bool delivered = false;
+  bool odd = false;
 };
 
-std::vector<UnseenTogether> rows_together(const CaptureGaps& gaps) {
+std::vector<RowsTogether> rows_together(const CaptureGaps& gaps) {
   std::vector<UnseenRow> rows = gaps.rows;
   std::erase_if(rows, [](const UnseenRow& row) { return row.before == 0 || row.psns == 0; });
   std::sort(rows.begin(), rows.end(),
             [](const UnseenRow& a, const UnseenRow& b) { return a.frame < b.frame; });
-  std::vector<UnseenTogether> all;
+  std::vector<RowsTogether> all;
   for (const UnseenRow& row : rows) {
     if (all.empty() || row.before >= all.back().hole.before)
-      all.push_back({{row.before, row.frame, row.before_ns, row.ns, 0}, false});
-    UnseenTogether& now = all.back();
-    if (row.before > now.hole.after) {
-      now.hole.after = row.before;
-      now.hole.from_ns = row.before_ns;
+      all.push_back({{row.before, row.frame, row.before_ns, row.ns, 0, false}, false});
+    Hole& now = all.back().hole;
+    all.back().odd = all.back().odd || row.odd;
+    if (row.before > now.after) {
+      now.after = row.before;
+      now.from_ns = row.before_ns;
     }
-    now.hole.packets += row.psns;
+    now.packets += row.psns;
     now.delivered = now.delivered || row.delivered;
   }
   return all;
@@ -136,21 +137,20 @@ std::vector<UnseenTogether> rows_together(const CaptureGaps& gaps) {
 void find_holes(const CaptureGaps& gaps, std::uint64_t frames, Completeness& found) {
   // Less is what a busy capture drops here and there.
   constexpr std::uint64_t least_packets = 6;
-  const std::vector<UnseenTogether> all = rows_together(gaps);
+  const std::vector<RowsTogether> all = rows_together(gaps);
   std::uint64_t unseen = 0;
-  for (const UnseenTogether& each : all) unseen += each.hole.packets;
-  for (const UnseenTogether& each : all) {
-    const Hole& hole = each.hole;
-    if (!each.delivered) continue;
+  for (const RowsTogether& each : all) unseen += each.hole.packets;
+  for (const auto& [hole, odd] : all) {
+    if (!hole.delivered && !odd) continue;
     // Not every connection sends just before the hole and just behind it. Then they show together that far
     // more is missing between the two packets than usually is between two so far from each other.
     const std::uint64_t within = hole.before - hole.after - 1;
     constexpr std::uint64_t far_more = 10;
-    const bool at_once =
-        within <= hole.packets || far_more * (unseen - hole.packets) * (within + 1) <= hole.packets * frames;
+    const bool usual = far_more * (unseen - hole.packets) * (within + 1) > hole.packets * frames;
+    const bool at_once = odd || within <= hole.packets || !usual;
     if (hole.packets >= least_packets && at_once) {
       found.holes.push_back(hole);
-    } else {
+    } else if (hole.delivered) {
       found.missing_elsewhere += hole.packets;
     }
   }

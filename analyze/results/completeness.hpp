@@ -66,6 +66,7 @@ struct Completeness {
     std::int64_t from_ns = capture::no_time;
     std::int64_t to_ns = capture::no_time;
     std::uint64_t packets = 0;  ///< missing, at least
+    bool delivered = true;      ///< some of them; else they may as well be lost, all at once
   };
 
   std::optional<Sampled> sampled;

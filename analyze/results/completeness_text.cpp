@@ -66,15 +66,21 @@ std::string hole_place_text(const Snapshot& s, const Hole& hole) {
 
 std::string holes_text(const Snapshot& s, const std::vector<Hole>& holes) {
   std::uint64_t packets = 0;
-  for (const Hole& hole : holes) packets += hole.packets;
-  const std::string what =
-      holes.size() == 1
-          ? fmt::format("The capture has a hole {}: at least {}", hole_place_text(s, holes.front()),
-                        plural(packets, "packet is missing", "packets are missing"))
-          : fmt::format("The capture has {} holes, the first {}: at least {}", holes.size(),
-                        hole_place_text(s, holes.front()),
-                        plural(packets, "packet is missing", "packets are missing"));
-  return what + " that the network did deliver; what happened meanwhile cannot be judged";
+  bool delivered = false;
+  for (const Hole& hole : holes) {
+    packets += hole.packets;
+    delivered = delivered || hole.delivered;
+  }
+  const std::string where = holes.size() == 1
+                                ? fmt::format("The capture has a hole {}", hole_place_text(s, holes.front()))
+                                : fmt::format("The capture has {} holes, the first {}", holes.size(),
+                                              hole_place_text(s, holes.front()));
+  const std::string missing = plural(packets, "packet is missing", "packets are missing");
+  const std::string why =
+      delivered
+          ? fmt::format(": at least {} that the network did deliver", missing)
+          : fmt::format(", or the network lost all at once there: {}, and nothing tells which", missing);
+  return where + why + "; what happened meanwhile cannot be judged";
 }
 
 std::string doubled_text(const Completeness& c) {

@@ -287,6 +287,7 @@ bool Tracker::Impl::explain_episode(std::uint32_t connection) {
   const episode::Scratch scratch;
   std::vector<episode::Ruling> rulings(over->held.size());
   std::array<EpisodeNotes, 2> notes;
+  std::array<episode::Explanation, 2> said_of;
   for (unsigned requester = 0; requester < 2; ++requester) {
     if (over->side[requester].in_turn) continue;
     notes[requester] = notes_of(track, *over, requester);
@@ -304,7 +305,7 @@ bool Tracker::Impl::explain_episode(std::uint32_t connection) {
     known.back = path_from(track, requester ^ 1U);
     if (known.keeps == 0) known.keeps = known.there.keeps;
     episode::Facts facts = known;
-    const episode::Explanation said = episode::explain(all.notes, facts);
+    episode::Explanation& said = said_of[requester] = episode::explain(all.notes, facts);
     space->learn(facts);
     if (std::abs(facts.keeps) > 1) facts.there.keeps = facts.keeps > 0 ? 1 : -1;
     path_from(track, requester) = facts.there;
@@ -318,6 +319,10 @@ bool Tracker::Impl::explain_episode(std::uint32_t connection) {
   for (std::size_t i = 0; i < over->held.size(); ++i) {
     const Held& packet = over->held[i];
     step_now(connection, packet.side, packet.record, packet.number, track.places[packet.side], rulings[i]);
+  }
+  for (unsigned requester = 0; requester < 2; ++requester) {
+    if (PsnSpace* const space = tracks[connection].spaces[requester].get(); space != nullptr)
+      note_missed(*space, notes[requester].notes, said_of[requester]);
   }
   leave_room(std::move(over->held));
   if (track.views != nullptr) settle_late(track);

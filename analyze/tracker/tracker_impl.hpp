@@ -300,6 +300,8 @@ struct Tracker::Impl {
   /// What an episode says was lost, or asked for again and maybe lost.
   void note_losses(const Track& track, unsigned requester, std::span<const episode::Note> notes,
                    const episode::Explanation& said);
+  /// What it says was not captured, or may not have been.
+  void note_missed(PsnSpace& space, std::span<const episode::Note> notes, const episode::Explanation& said);
   /// Remembers a transmission that was lost, for those who know of it from elsewhere.
   void note_loss(const Track& track, unsigned side, std::uint32_t psn, std::uint64_t shown_by,
                  std::int64_t time_ns);

@@ -129,6 +129,20 @@ void Tracker::Impl::note_losses(const Track& track, unsigned requester, std::spa
   }
 }
 
+void Tracker::Impl::note_missed(PsnSpace& space, std::span<const episode::Note> notes,
+                                const episode::Explanation& said) {
+  for (const episode::Loss& loss : said.losses) {
+    if (loss.where == Lost::by_capture && !loss.request) space.miss_response(loss.psn, shared);
+  }
+  for (const episode::MissingRow& row : said.missing) {
+    if (row.from < 0) continue;
+    const episode::Note& from = notes[static_cast<std::size_t>(row.from)];
+    const episode::Note& to = notes[static_cast<std::size_t>(row.to)];
+    shared.gaps.add(UnseenRow{from.frame, to.frame, from.time_ns, to.time_ns, row.packets, row.delivered,
+                              !row.delivered});
+  }
+}
+
 void Tracker::Impl::note_loss(const Track& track, unsigned side, std::uint32_t psn, std::uint64_t shown_by,
                               std::int64_t time_ns) {
   if (track.places[side] == no_place || lost_packets.size() >= LostTransmission::at_most) return;

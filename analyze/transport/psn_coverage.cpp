@@ -89,6 +89,15 @@ void PsnSpace::note_unseen(const PsnGap& gap, std::int64_t below, bool delivered
   unseen_.add(unseen);
 }
 
+void PsnSpace::miss_response(std::int64_t psn, TrackerShared& shared) {
+  const PsnGap* const gap = response_gaps_.find(psn);
+  if (gap == nullptr) return;
+  PsnGap one = *gap;
+  one.from = psn;
+  note_unseen(one, psn + 1, true, shared);
+  response_gaps_.fill(psn, 1);
+}
+
 /// It came behind its answer, as the clocks of two interfaces differ, or what seemed to be a request that is
 /// missing was inside a READ.
 void PsnSpace::seen_after_all(std::int64_t psn, TrackerShared& shared) {

@@ -141,6 +141,8 @@ class alignas(64) PsnSpace {
   [[nodiscard]] bool in_turn() const noexcept {
     return req_.seen && req_.cursor == req_.next && gaps_.empty() && resp_.acked_known;
   }
+  /// That response was delivered, though it is missing.
+  void miss_response(std::int64_t psn, TrackerShared& shared);
   /// Where that request was lost is known, by another capture point.
   void explain_gap(std::uint32_t psn) { gaps_.fill(place(psn), 1); }
   /// IPv4, of the last answer and the last request.

@@ -25,6 +25,13 @@ SpaceTruth::SpaceTruth(SpaceId space, std::uint32_t first_psn, std::uint32_t win
       slot_mask_(std::bit_ceil(window) * 4 - 1),
       answered_end_(first_psn) {}
 
+// A response whose READ request was not captured either: a PSN is missing, and nobody knows whose it is.
+bool SpaceTruth::known_as_what(const LossTruth& loss) const {
+  const Stream& requests = streams_[0];
+  const bool asked = !requests.slots.empty() && requests.slots[loss.psn & slot_mask_].psn == loss.psn;
+  return !is_response(loss.kind) || asked;
+}
+
 void SpaceTruth::settle(const Pending& pending, TruthSink& sink) const {
   LossTruth loss = pending.loss;
   switch (loss.where) {
@@ -35,7 +42,8 @@ void SpaceTruth::settle(const Pending& pending, TruthSink& sink) const {
       loss.decidable = pending.named && pending.proved;
       break;
     case LostWhere::by_capture:
-      loss.decidable = pending.visible && !pending.repeated && pending.needed && !sampled_;
+      loss.decidable =
+          pending.visible && !pending.repeated && pending.needed && !sampled_ && known_as_what(loss);
       break;
     case LostWhere::trimmed:
       break;  // said at once

@@ -32,7 +32,8 @@
 //   next acknowledgement. Of a response: a timer made the requester ask, and it would have taken the response
 //   however late; asked for at once, or thrown away because one before it was late, it looks the same;
 // - by the capture: if a hole shows and the sender never repeated that PSN. Not a repeat that its receiver
-//   had already: had it been lost, nobody would have missed it. Not where the capture is a sample, which has
+//   had already: had it been lost, nobody would have missed it. Not a response whose READ request was not
+//   captured either: nothing tells that its PSN is no request's. Not where the capture is a sample, which has
 //   less than half of the packets: there repeats and NAKs are as likely to be missed.
 // A packet that is damaged is lost there; before the capture, `frame` has it with its wrong ICRC, and shows
 // nothing else. One that is trimmed is lost as well, which its frame shows without more: always decidable. It
@@ -139,6 +140,7 @@ class SpaceTruth {
 
   Stream& stream_of(const Packet& packet) { return streams_[is_response(packet.kind) ? 1 : 0]; }
   Slot& slot(Stream& stream, std::uint32_t psn) { return stream.slots[psn & slot_mask_]; }
+  bool known_as_what(const LossTruth& loss) const;
   void settle(const Pending& pending, TruthSink& sink) const;
   void name(Stream& stream, std::uint32_t psn, bool proves, TruthSink& sink);
   void show_holes(Stream& stream, const Packet& packet, std::uint32_t from, TruthSink& sink);

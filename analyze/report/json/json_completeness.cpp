@@ -16,7 +16,7 @@ void write_hole(JsonWriter& json, const Completeness::Hole& hole) {
   json.begin_object().field("after_packet", hole.after).field("before_packet", hole.before);
   write_time(json, "from", hole.from_ns);
   write_time(json, "to", hole.to_ns);
-  json.field("packets", hole.packets).end_object();
+  json.field("packets", hole.packets).field("delivered", hole.delivered).end_object();
 }
 
 }  // namespace

@@ -159,6 +159,44 @@ TEST(CaptureMisses, PsnsInsideAReadAreNoRequests) {
       "31 write 15 | \n");
 }
 
+/// The capture stopped: some of what is missing was confirmed, so nothing shows that the rest was lost.
+TEST(Missing, WhatIsMissingTogetherIsMissingForOneReason) {
+  std::string text;
+  text += line(0, "write", 10, "");
+  text += line(2, "write", 19, "");
+  text += line(20, "ack", 14, "missed=4");
+  for (int psn = 15; psn <= 19; ++psn) text += line(20000 + psn, "write", psn, "timeout");
+  text += line(20100, "ack", 19, "");
+  expect_said(text);
+}
+
+/// What a responder throws away it does not ask for: eight in a row may be a hole of the capture.
+TEST(Missing, ManyAtOnceThatNothingAskedForAreNoLoss) {
+  std::string text;
+  text += line(0, "write", 10, "");
+  text += line(1, "write", 12, "");
+  text += line(2, "write", 13, "");
+  text += line(3, "write", 22, "");
+  text += line(20, "nak", 11, "");
+  text += line(25, "write", 11, "nak before=1");
+  for (int psn = 12; psn <= 22; ++psn) text += line(25 + psn, "write", psn, "nak");
+  text += line(90, "ack", 22, "");
+  expect_said(text);
+}
+
+/// Where as many are lost elsewhere, they are one more.
+TEST(Missing, ManyAtOnceAreLostWhereOthersAre) {
+  std::string text;
+  text += line(0, "write", 10, "");
+  text += line(2, "write", 17, "");
+  text += line(3, "write", 24, "");
+  text += line(20, "nak", 11, "");
+  for (int psn = 11; psn <= 24; ++psn)
+    text += line(25 + psn, "write", psn, psn == 17 || psn == 24 ? "nak" : "nak before=1");
+  text += line(90, "ack", 24, "");
+  expect_said(text);
+}
+
 }  // namespace
 }  // namespace capture_test
 }  // namespace roce::analyze::episode

@@ -116,6 +116,15 @@ TEST(Completeness, what_only_unreliable_connections_lack_may_be_lost) {
   EXPECT_TRUE(completeness_of(s).holes.empty());
 }
 
+TEST(Completeness, what_nobody_missed_is_not_captured_or_lost_all_at_once) {
+  Snapshot s = healthy();
+  s.gaps.add(UnseenRow{.before = 100, .frame = 101, .psns = 30, .delivered = false, .odd = true});
+  const Completeness found = completeness_of(s);
+  ASSERT_EQ(found.holes.size(), 1U);
+  EXPECT_FALSE(found.holes[0].delivered);
+  EXPECT_TRUE(found.limited());
+}
+
 TEST(Completeness, messages_without_an_end_were_filtered) {
   Snapshot s = healthy();
   s.totals.opcodes[0x06] = 40;  // RC RDMA WRITE First
