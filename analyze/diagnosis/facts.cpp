@@ -50,7 +50,7 @@ std::string pattern_words(const LossPattern& pattern, const Incident* odd) {
     case Pattern::by_path:
       return fmt::format(
           "Only with UDP source port {}: {} between the same hosts lose nothing, so it is one of several "
-          "paths.",
+          "paths (roceanalyze paths).",
           pattern.common,
           pattern.others == 1 ? std::string("another one") : fmt::format("{} others", pattern.others));
     case Pattern::by_size:

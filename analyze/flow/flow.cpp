@@ -23,7 +23,12 @@ void Flow::change_look(const PacketRecord& r, std::uint64_t number) {
     source_mac = r.source_mac;
   }
   settle();
+  // Of CNPs alone no path is known: they have ports of their own.
+  if (any_look_ && service_known && !is_on_path(r)) rare().paths.leave(path(), counted());
   any_look_ = true;
+  path_mac_ = r.source_mac;
+  flow_label_ = r.flow_label();
+  reserved_ = r.reserved;
   const PacketRecord::Look now = r.look();
   look_word_ = now.word;
   look_flags_ = now.flags;
@@ -74,7 +79,10 @@ void Flow::learn_service(const PacketBrief& r) noexcept {
 void Flow::settle_look() {
   const std::uint32_t n = static_cast<std::uint32_t>(packets) - look_from_;
   look_from_ += n;
-  if (n != 0) add_look(PacketRecord::of_look(look()), n);
+  if (n == 0) return;
+  PacketRecord alike = PacketRecord::of_look(look());
+  alike.reserved = reserved_;
+  add_look(alike, n);
 }
 
 void Flow::add_look(const PacketRecord& r, std::uint32_t n) {
@@ -83,6 +91,30 @@ void Flow::add_look(const PacketRecord& r, std::uint32_t n) {
   ecn[r.traffic_class & 3U] += n;
   dscp.add(static_cast<std::uint8_t>(r.traffic_class >> 2U), n);
   if (r.has(PacketRecord::has_ports)) udp_sports.add(r.udp_source, n);
+  if (r.reserved != 0) rare().reserved.add(r.reserved, n);
+}
+
+PathShare Flow::counted() const noexcept {
+  PathShare share;
+  share.packets = packets;
+  share.bytes = bytes;
+  share.ce = ecn[static_cast<std::size_t>(dissect::Ecn::ce)];
+  share.late = sequence().out_of_order;
+  share.lost = sequence().lost;
+  share.retransmitted = sequence().retransmitted_packets();
+  return share;
+}
+
+std::vector<PathShare> Flow::path_shares() const {
+  if (rare_ != nullptr) return rare_->paths.all(path(), counted());
+  return PathShares().all(path(), counted());
+}
+
+void Flow::note_late(const PacketRecord& r) {
+  ++sequence_to_change().out_of_order;
+  if (r.reserved != 0) ++rare_->reserved.late;
+  if (is_on_path(r) && !rare_->paths.several()) return;
+  rare_->paths.note_late({r.source_mac, r.flow_label(), r.udp_source, r.has(PacketRecord::has_ports)});
 }
 
 void Flow::settle_opcodes() {

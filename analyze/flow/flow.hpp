@@ -14,6 +14,7 @@
 #include "analyze/base/small_counts.hpp"
 #include "analyze/flow/mark_counts.hpp"
 #include "analyze/flow/marking.hpp"
+#include "analyze/flow/path_shares.hpp"
 #include "analyze/packet/verdict.hpp"
 #include "analyze/record/outer_marks.hpp"
 #include "analyze/record/packet_record.hpp"
@@ -104,9 +105,10 @@ struct alignas(64) Flow {
 
   /// Counts frame `number`. True if its look differs from the packets before and is now the current one.
   bool count(const PacketRecord& r, std::uint64_t number) {
-    const bool differs = r.look() != look() || !any_look_;
+    const bool on_path = is_on_path(r);
+    const bool differs = r.look() != look() || !any_look_ || !on_path || r.reserved != reserved_;
     if (differs) [[unlikely]] {
-      if (stands_apart(r)) {
+      if (stands_apart(r, on_path)) {
         count_apart(r, number);
         return false;
       }
@@ -135,6 +137,8 @@ struct alignas(64) Flow {
     ++opcode_packets_[i];
     count_sums(r);
   }
+  /// Counts a packet that came late, whatever its path.
+  void note_late(const PacketRecord& r);
   /// Updates the counts by value.
   void settle() {
     settle_look();
@@ -151,6 +155,15 @@ struct alignas(64) Flow {
   }
   /// Frame number of the first counted packet; 0 if there is none.
   [[nodiscard]] std::uint64_t first_packet() const noexcept { return marks_.first_packet(); }
+
+  /// Its packets by path, settled; CNPs, which have ports of their own, are with the packets around them. Not
+  /// empty.
+  [[nodiscard]] std::vector<PathShare> path_shares() const;
+  /// Packets with reserved bits of the BTH that are set.
+  [[nodiscard]] const ReservedBits& reserved_bits() const noexcept {
+    static const ReservedBits nothing;
+    return rare_ ? rare_->reserved : nothing;
+  }
 
   /// All 0 if nothing happened.
   [[nodiscard]] const SequenceCounts& sequence() const noexcept {
@@ -169,6 +182,16 @@ struct alignas(64) Flow {
 
  private:
   [[nodiscard]] PacketRecord::Look look() const noexcept { return {look_word_, look_flags_}; }
+  [[nodiscard]] bool is_on_path(const PacketRecord& r) const noexcept {
+    return r.udp_source == static_cast<std::uint16_t>(look_word_) && r.source_mac == path_mac_ &&
+           r.flow_label() == flow_label_;
+  }
+  /// Of the current look.
+  [[nodiscard]] FlowPath path() const noexcept {
+    return {path_mac_, flow_label_, static_cast<std::uint16_t>(look_word_),
+            PacketRecord::of_look(look()).has(PacketRecord::has_ports)};
+  }
+  [[nodiscard]] PathShare counted() const noexcept;
   /// The counts that do not depend on the look.
   void count_sums(const PacketBrief& r) {
     if (!service_known) [[unlikely]]
@@ -192,9 +215,9 @@ struct alignas(64) Flow {
 
   /// A CE-marked packet or a CNP: counted without changing the current look, since packets with the former
   /// look follow.
-  [[nodiscard]] bool stands_apart(const PacketRecord& r) const noexcept {
-    return any_look_ && ((r.traffic_class & 3U) == static_cast<unsigned>(dissect::Ecn::ce) ||
-                         r.opcode == dissect::opcode_cnp);
+  [[nodiscard]] bool stands_apart(const PacketRecord& r, bool on_path) const noexcept {
+    const bool ce = (r.traffic_class & 3U) == static_cast<unsigned>(dissect::Ecn::ce);
+    return any_look_ && ((ce && on_path) || r.opcode == dissect::opcode_cnp);
   }
   void count_apart(const PacketRecord& r, std::uint64_t number);
   void change_look(const PacketRecord& r, std::uint64_t number);
@@ -220,6 +243,8 @@ struct alignas(64) Flow {
     SequenceCounts sequence;
     Tally tally;
     std::vector<OuterRow> outer;
+    PathShares paths;
+    ReservedBits reserved;
   };
   [[nodiscard]] Rare& rare() {
     if (!rare_) rare_ = std::make_unique<Rare>();
@@ -228,6 +253,10 @@ struct alignas(64) Flow {
 
   MarkCounts marks_;
   DeepPtr<Rare> rare_;
+  // With the look: of the packets since it changed last.
+  std::uint64_t path_mac_ = 0;
+  std::uint32_t flow_label_ = 0;
+  std::uint16_t reserved_ = 0;
 };
 
 /// Damaged packets (wrong ICRC) that belong to no flow: a flipped bit is in an address or the queue pair.

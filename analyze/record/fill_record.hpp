@@ -141,6 +141,20 @@ struct AddressWords {
   return network_id == HeaderId::lrh ? std::uint8_t{0} : read<Ipv6::hlim>(network);
 }
 
+/// The flow label of IPv6 or the GRH.
+[[nodiscard, gnu::always_inline]] inline std::uint32_t flow_label_at(dissect::HeaderId network_id,
+                                                                     const std::uint8_t* network) noexcept {
+  using namespace dissect;
+  const bool has_label = network_id == HeaderId::ipv6 || network_id == HeaderId::grh;
+  return has_label ? read<Ipv6::flow>(network) : 0;
+}
+
+/// PacketRecord::reserved.
+[[nodiscard, gnu::always_inline]] inline std::uint16_t reserved_at(const std::uint8_t* bth) noexcept {
+  using namespace dissect;
+  return static_cast<std::uint16_t>(read<Bth::reserved6>(bth) << 8U | read<Bth::reserved7>(bth));
+}
+
 /// Whether the payload may begin with an upper-layer header: a reliable SEND that begins a message.
 [[nodiscard]] inline bool may_show_upper(const dissect::OpcodeInfo& info) noexcept {
   return info.operation == dissect::Operation::send && info.service == dissect::Service::rc &&
@@ -173,7 +187,7 @@ struct AddressWords {
   brief.point = frame.point;
   brief.path = parts.path;
   brief.image = 0;
-  brief.place = 0;
+  brief.place = flow_label_at(parts.network_id, parts.network);
   brief.opcode = opcode;
   brief.icrc = static_cast<std::uint8_t>(CrcStatus::not_checkable);
   brief.common = 0;
@@ -230,7 +244,9 @@ struct AddressWords {
   std::memcpy(key_bytes + 24, &key[3], 8);
   std::memcpy(key_bytes + 32, &key[4], 8);
   record.key_hash = FlowKey::hash_of(key);
-  record.source_mac = parts.source_mac;
+  constexpr std::uint64_t mac_bits = (std::uint64_t{1} << 48U) - 1;
+  record.source_mac = parts.source_mac & mac_bits;
+  record.reserved = reserved_at(parts.bth);
   record.traffic_class = traffic_class_at(parts.network_id, parts.network);
   record.udp_source = parts.udp != nullptr ? read<Udp::srcport>(parts.udp) : std::uint16_t{0};
   // Customer and service tags share their layout.

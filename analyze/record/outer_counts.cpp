@@ -9,6 +9,7 @@ namespace {
 
 void widen(OuterRow& row, const OuterRow& other) noexcept {
   row.packets += other.packets;
+  row.bytes += other.bytes;
   row.first_packet = std::min(row.first_packet, other.first_packet);
   if (other.first_time_ns == capture::no_time) return;
   const bool any = row.first_time_ns != capture::no_time;
@@ -36,6 +37,7 @@ void OuterCounts::count(std::uint64_t number, const capture::Frame& frame, const
   row.inner = record.traffic_class;
   row.point = frame.point;
   row.packets = 1;
+  row.bytes = frame.wire;
   row.first_packet = number;
   row.first_time_ns = row.last_time_ns = frame.time_ns;
   add(row);

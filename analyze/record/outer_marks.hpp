@@ -40,6 +40,7 @@ struct OuterRow {
   std::uint8_t inner = 0;   ///< DSCP and ECN of the packet itself
   std::uint16_t point = 0;  ///< capture::Frame::point
   std::uint64_t packets = 0;
+  std::uint64_t bytes = 0;  ///< on the wire
   std::uint64_t first_packet = 0;
   std::int64_t first_time_ns = capture::no_time;
   std::int64_t last_time_ns = capture::no_time;

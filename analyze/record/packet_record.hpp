@@ -97,7 +97,7 @@ struct alignas(64) PacketBrief {
   std::uint32_t point = 0;  ///< capture::Frame::point
   /// Number of the packet's HeaderCache entry; then there is no PacketRecord of it. 0: part of a record.
   std::uint32_t image = 0;
-  std::uint32_t place = 0;  ///< in the flow table, by that entry
+  std::uint32_t place = 0;  ///< in the flow table, by that entry; of a record the IPv6 flow label
   std::uint16_t ip_id = 0;
   std::uint8_t opcode = 0;
   std::uint8_t flags = 0;
@@ -123,13 +123,16 @@ static_assert(sizeof(PacketBrief) == 64 && std::is_trivially_copyable_v<PacketBr
 struct PacketRecord : PacketBrief {
   FlowKey key;
   std::uint64_t key_hash = 0;
-  std::uint64_t source_mac = 0;  ///< in the low 48 bits; 0 = none
+  std::uint64_t source_mac : 48 = 0;  ///< 0 = none
+  /// Reserved bits of the BTH: those of its byte 4 from bit 8 on, those of byte 8 from bit 0 on.
+  std::uint64_t reserved : 16 = 0;
   std::uint16_t udp_source = 0;
   std::uint16_t tag = 0;           ///< priority and VLAN of the innermost 802.1Q tag; without DEI
   std::uint8_t traffic_class = 0;  ///< DSCP and ECN
   std::uint8_t ttl = 0;            ///< or the hop limit; 0 for native InfiniBand without GRH
   std::uint16_t p_key = 0;         ///< with the membership bit
 
+  [[nodiscard]] std::uint32_t flow_label() const noexcept { return place; }
   [[nodiscard]] std::uint16_t vlan_id() const noexcept { return tag & 0xfffU; }
   [[nodiscard]] std::uint8_t pcp() const noexcept { return static_cast<std::uint8_t>(tag >> 13U); }
 

@@ -80,6 +80,11 @@ std::uint64_t flow_sequence_count(const Flow& f) {
   return f.sequence().*member;
 }
 
+template <std::uint64_t ReservedBits::*member>
+std::uint64_t flow_reserved(const Flow& f) {
+  return f.reserved_bits().*member;
+}
+
 using F = const Flow&;
 
 constexpr FlowColumn columns_of_flows[] = {
@@ -193,6 +198,15 @@ constexpr FlowColumn columns_of_flows[] = {
      [](F f) { return f.icrc_mismatches != 0 ? std::to_string(f.icrc_mismatches) : std::string(); },
      [](F f) { return std::to_string(f.icrc_mismatches); }},
     {"opcodes", "opcodes", "opcodes with packets", false, hidden_column, nullptr, opcode_list, nullptr},
+    count_column<Flow, flow_reserved<&ReservedBits::packets_7>>(
+        "reserved7", "reserved 7", "packets with reserved bits set in byte 8 of the BTH, beside AckReq",
+        hidden_column),
+    count_column<Flow, flow_reserved<&ReservedBits::packets_6>>(
+        "reserved6", "reserved 6",
+        "packets with reserved bits set in byte 4 of the BTH, beside FECN and BECN", hidden_column),
+    count_column<Flow, flow_reserved<&ReservedBits::late>>(
+        "reserved_out_of_order", "reserved late", "packets with any of these bits that came out of order",
+        hidden_column),
 };
 
 }  // namespace

@@ -39,7 +39,7 @@ void show_lost(Verdict& verdict, Lost where, bool own, std::uint64_t more) noexc
 void book_late(Step& s) {
   s.verdict.set(Verdict::out_of_order);
   happened(s, s.side, Event::out_of_order);
-  if (Flow* flow = s.counts ? s.flow(s.side) : nullptr) ++flow->sequence_to_change().out_of_order;
+  if (Flow* flow = s.counts ? s.flow(s.side) : nullptr) flow->note_late(s.r);
 }
 
 void book_copy(Step& s) {

@@ -42,6 +42,10 @@ void write_diagnostics(Page& page, const analyze::Snapshot& snapshot);
                                          std::size_t width);
 [[nodiscard]] std::string incidents_csv(const analyze::Snapshot& snapshot, const Listing& listing);
 
+[[nodiscard]] std::string paths_text(const analyze::Snapshot& snapshot, const Listing& listing,
+                                     std::size_t width);
+[[nodiscard]] std::string paths_csv(const analyze::Snapshot& snapshot, const Listing& listing);
+
 [[nodiscard]] std::string pauses_text(const analyze::Snapshot& snapshot, const Listing& listing,
                                       std::size_t width);
 [[nodiscard]] std::string pauses_csv(const analyze::Snapshot& snapshot, const Listing& listing);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of `flows`, `connections`, `incidents`, `markings`, `pauses` and `dcbx`.
+// The tables of `flows`, `connections`, `incidents`, `paths`, `markings`, `pauses` and `dcbx`.
 #include <fmt/format.h>
 
 #include "analyze/results/connection_columns.hpp"
@@ -7,6 +7,7 @@
 #include "analyze/results/incident_columns.hpp"
 #include "analyze/results/link_columns.hpp"
 #include "analyze/results/marking_columns.hpp"
+#include "analyze/results/path_columns.hpp"
 #include "cli/report/report.hpp"
 
 namespace roce::cli {
@@ -77,6 +78,18 @@ std::string incidents_text(const Snapshot& snapshot, const Listing& listing, std
 std::string incidents_csv(const Snapshot& snapshot, const Listing& listing) {
   const auto columns = analyze::incident_columns();
   const std::vector<analyze::IncidentRow> rows = analyze::incident_rows(snapshot, listing.connection);
+  return table_csv(listed(rows, columns, listing), columns);
+}
+
+std::string paths_text(const Snapshot& snapshot, const Listing& listing, std::size_t width) {
+  const auto columns = analyze::path_columns();
+  const std::vector<analyze::PathRow> rows = analyze::path_rows(snapshot);
+  return text_or_none(listed(rows, columns, listing), columns, listing, width, snapshot, "paths");
+}
+
+std::string paths_csv(const Snapshot& snapshot, const Listing& listing) {
+  const auto columns = analyze::path_columns();
+  const std::vector<analyze::PathRow> rows = analyze::path_rows(snapshot);
   return table_csv(listed(rows, columns, listing), columns);
 }
 

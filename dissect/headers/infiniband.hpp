@@ -70,6 +70,7 @@ struct Bth {
                                Display::decimal,       "IBTA 9.2.6"};
   static constexpr Field fecn{"infiniband.bth.fecn", "FECN", 32, 1, Display::boolean, "IBTA A10"};
   static constexpr Field becn{"infiniband.bth.becn", "BECN", 33, 1, Display::boolean, "IBTA A10"};
+  static constexpr Field reserved6{"infiniband.bth.reserved6", "Reserved (6 bits)", 34, 6};
   static constexpr Field destqp{
       "infiniband.bth.destqp", "Destination Queue Pair", 40, 24, Display::hex, "IBTA 9.2.7"};
   static constexpr Field a{"infiniband.bth.a", "Acknowledge Request", 64, 1, Display::boolean, "IBTA 9.2.8"};
@@ -82,8 +83,8 @@ struct Bth {
       "mrc.bth.rtx", "Retransmission (MRC)", 66, 1, Display::boolean, "MRC 1.0", {}, 0, 1, is_mrc};
   static constexpr Field ts{
       "mrc.bth.ts", "Timestamp follows (MRC)", 67, 1, Display::boolean, "MRC 1.0", {}, 0, 1, is_mrc};
-  static constexpr std::array fields{opcode, se,     m, padcnt,    tver, p_key, fecn,
-                                     becn,   destqp, a, reserved7, rtx,  ts,    psn};
+  static constexpr std::array fields{opcode,    se,     m, padcnt,    tver, p_key, fecn, becn,
+                                     reserved6, destqp, a, reserved7, rtx,  ts,    psn};
 };
 
 /// IBTA 9.3.1.

@@ -10,6 +10,7 @@
 #include "analyze/report/json/json_columns.hpp"
 #include "analyze/report/json/json_parts.hpp"
 #include "analyze/results/flow_columns.hpp"
+#include "analyze/results/path_columns.hpp"
 #include "dissect/dissect.hpp"
 
 namespace roce::analyze {
@@ -352,6 +353,22 @@ void incidents_json(const Snapshot& snapshot, const Listing& listing, bool prett
 
 void markings_json(const Snapshot& snapshot, const Listing& listing, bool pretty, const ReportSink& sink) {
   const auto write = [&](JsonWriter& json) { write_markings(json, snapshot, listing); };
+  page_json(snapshot, pretty, sink, write);
+}
+
+void paths_json(const Snapshot& snapshot, const Listing& listing, bool pretty, const ReportSink& sink) {
+  static const JsonColumns<PathRow> columns(path_columns(), {}, {});
+  const auto write = [&](JsonWriter& json) {
+    json.key("paths").begin_array();
+    const std::vector<PathRow> rows = path_rows(snapshot);
+    for (const PathRow* row : listed(rows, path_columns(), listing)) {
+      json.begin_object();
+      columns.write_rest(json, *row);
+      json.end_object();
+      sink.step();
+    }
+    json.end_array();
+  };
   page_json(snapshot, pretty, sink, write);
 }
 

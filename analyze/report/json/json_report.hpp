@@ -25,6 +25,8 @@ void incidents_json(const Snapshot& snapshot, const Listing& listing, bool prett
 void markings_json(const Snapshot& snapshot, const Listing& listing, bool pretty, const ReportSink& sink);
 /// The report's `connections`, `cm_exchanges` and `diagnostics`.
 void connections_json(const Snapshot& snapshot, const Listing& listing, bool pretty, const ReportSink& sink);
+/// "paths" and `diagnostics`; the report has none: they are sums of its flows.
+void paths_json(const Snapshot& snapshot, const Listing& listing, bool pretty, const ReportSink& sink);
 /// The pauses of the report's `congestion`, and `diagnostics`.
 void pauses_json(const Snapshot& snapshot, const Listing& listing, bool pretty, const ReportSink& sink);
 /// The report's `dcbx` and `diagnostics`. Its links refer to ports by index, so all ports are written, in the
