@@ -13,6 +13,13 @@ inline constexpr std::uint16_t link_null = 0, link_ethernet = 1, link_raw = 101,
                                link_linux_sll = 113, link_erf = 197, link_ipv4 = 228, link_ipv6 = 229,
                                link_infiniband = 247, link_linux_sll2 = 276;
 
+/// Numbers of protocols that only the user knows, because nobody assigned them; 0 = none.
+struct NamedNumbers {
+  std::uint16_t falcon_port = 0;  ///< of UDP
+  std::uint16_t veroce_port = 0;
+  std::uint8_t ifa_protocol = 0;  ///< of IP
+};
+
 struct Options {
   /// Also read IP packets of this protocol number as BTH directly over IP ("RRoCE over IP"); 0 = none.
   std::uint8_t roce_ip_protocol = 0;
@@ -22,6 +29,7 @@ struct Options {
   /// DSCPs that switches give to packets that they trim, a bit each. None is known by itself: what is shorter
   /// than its IP length says is taken for trimmed only if it has one of these.
   std::uint64_t trimmed_dscps = 0;
+  NamedNumbers named;
   [[nodiscard]] bool is_trimmed_dscp(unsigned dscp) const noexcept {
     return (trimmed_dscps >> dscp & 1U) != 0;
   }

@@ -15,11 +15,14 @@
 #include "dissect/headers/lldp_dcbx.hpp"
 #include "dissect/headers/mac_control.hpp"
 #include "dissect/headers/mad.hpp"
+#include "dissect/headers/mirror.hpp"
 #include "dissect/headers/mrc.hpp"
 #include "dissect/headers/nvme.hpp"
+#include "dissect/headers/other_transport.hpp"
 #include "dissect/headers/rpc_rdma.hpp"
 #include "dissect/headers/sflow.hpp"
 #include "dissect/headers/sflow_counters.hpp"
+#include "dissect/headers/shell.hpp"
 #include "dissect/headers/smb_direct.hpp"
 #include "dissect/headers/tunnel.hpp"
 
@@ -50,7 +53,9 @@ consteval std::array<HeaderInfo, header_count> list() {
 constexpr auto table =
     list<Ethernet, Vlan, ServiceVlan, Mpls, MacSec, Sll, Sll2, NullLoop, Erf,               //
          Ipv4, Ipv6, Ipv6HopByHop, Ipv6Routing, Ipv6Fragment, Ipv6DestinationOptions, Udp,  //
-         Gre, GreChecksum, GreKey, GreSequence, Erspan2, Erspan3, Vxlan, VxlanGpe, Geneve,  //
+         Gre, GreChecksum, GreKey, GreSequence, Erspan2, Erspan3, ErspanPlatform, Vxlan, VxlanGpe, Geneve,
+         AristaStamp,                                                                               //
+         Esp, Ah, Psp, UetPrologue, UetRequest, UetAck, UetNack, Falcon, VeRoce, Ifa, IfaMetadata,  //
          SflowIpv4, SflowIpv6, SflowFlowSample, SflowFlowSampleExpanded, SflowCountersSample,
          SflowCountersSampleExpanded, SflowDiscardedSample, SflowSample, SflowRawHeader, SflowSwitch,
          SflowIbLrh, SflowIbGrh, SflowIbBth, SflowEgressQueue, SflowAcl, SflowFunction, SflowTransitDelay,

@@ -20,6 +20,9 @@ struct Walk {
   Dissection& out;
   const Options& options;
   bool sampled = false;  ///< through a frame in a datagram that a switch exports
+  bool icrc_is_void =
+      false;  ///< headers that it covers were changed on the way (AH, IFA): it cannot be checked
+  bool ifa_metadata = false;  ///< metadata of IFA follows the UDP header
 
   [[nodiscard]] const std::uint8_t* at() const noexcept { return base + offset; }
   [[nodiscard]] std::uint32_t left() const noexcept { return available > offset ? available - offset : 0; }
@@ -103,6 +106,14 @@ enum class Step : std::uint8_t {
   geneve,
   sflow,
   ipfix,
+  esp,
+  ah,
+  psp,
+  uet,
+  falcon,
+  veroce,
+  ifa,
+  arista,
   mpls,
   macsec,
   vlan,
@@ -136,6 +147,7 @@ Step walk_vlan(Walk&) noexcept;
 Step walk_service_vlan(Walk&) noexcept;
 Step walk_mpls(Walk&) noexcept;
 Step walk_macsec(Walk&) noexcept;
+Step walk_arista(Walk&) noexcept;
 Step walk_sll(Walk&) noexcept;
 Step walk_sll2(Walk&) noexcept;
 Step walk_null_loop(Walk&) noexcept;
@@ -158,6 +170,17 @@ Step walk_geneve(Walk&) noexcept;
 Step walk_sflow(Walk&) noexcept;
 [[nodiscard]] bool begins_ipfix(const Walk&, std::uint16_t port) noexcept;
 Step walk_ipfix(Walk&) noexcept;
+// walk_shell.cpp
+[[nodiscard]] bool begins_esp(const Walk&) noexcept;
+[[nodiscard]] bool begins_psp(const Walk&) noexcept;
+[[nodiscard]] bool walk_ifa_metadata(Walk&) noexcept;
+Step walk_esp(Walk&) noexcept;
+Step walk_ah(Walk&) noexcept;
+Step walk_psp(Walk&) noexcept;
+Step walk_uet(Walk&) noexcept;
+Step walk_falcon(Walk&) noexcept;
+Step walk_veroce(Walk&) noexcept;
+Step walk_ifa(Walk&) noexcept;
 // walk_transport.cpp
 Step walk_lrh(Walk&) noexcept;
 Step walk_grh(Walk&) noexcept;

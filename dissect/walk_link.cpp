@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dissect/headers/ethernet.hpp"
+#include "dissect/headers/mirror.hpp"
 #include "dissect/walk.hpp"
 
 namespace roce::dissect {
@@ -31,6 +32,8 @@ Step step_of_ethertype(Walk& walk, std::uint16_t ethertype) noexcept {
       return Step::mpls;
     case ethertype_macsec:
       return Step::macsec;
+    case ethertype_arista:
+      return Step::arista;
     case ethertype_mac_control:
       return Step::mac_control;
     case ethertype_lldp:
@@ -107,6 +110,23 @@ Step walk_macsec(Walk& walk) noexcept {
   walk.declared -= macsec_icv_size;
   walk.available = std::min(walk.available, walk.declared);
   if (!walk.fits(HeaderId::macsec, 2)) return Step::done;
+  const std::uint16_t type = load_be16(walk.at());
+  walk.offset += 2;
+  return step_of_ethertype(walk, type);
+}
+
+Step walk_arista(Walk& walk) noexcept {
+  if (!walk.fits(HeaderId::arista_stamp, AristaStamp::size)) return Step::done;
+  const std::uint8_t* p = walk.at();
+  const bool wide = detail::arista_is_64_bit(p);
+  if (read<AristaStamp::subtype>(p) != AristaStamp::timestamps || !(wide || detail::arista_is_48_bit(p))) {
+    walk.out.stop = Stop::unknown_protocol;
+    walk.out.unknown_type = ethertype_arista;
+    return Step::done;
+  }
+  const std::uint32_t size = wide ? AristaStamp::long_size : AristaStamp::size;
+  if (!walk.fits(HeaderId::arista_stamp, size + 2)) return Step::done;
+  walk.push(HeaderId::arista_stamp, size);
   const std::uint16_t type = load_be16(walk.at());
   walk.offset += 2;
   return step_of_ethertype(walk, type);

@@ -2,6 +2,8 @@
 #include "dissect/headers/ethernet.hpp"
 #include "dissect/headers/infiniband.hpp"
 #include "dissect/headers/ip.hpp"
+#include "dissect/headers/other_transport.hpp"
+#include "dissect/headers/shell.hpp"
 #include "dissect/ip_checksum.hpp"
 #include "dissect/walk.hpp"
 
@@ -54,11 +56,16 @@ Step walk_ipv6_extensions(Walk& walk, std::uint8_t next) noexcept {
 
 Step step_of_ip_protocol(Walk& walk, std::uint8_t protocol) noexcept {
   if (walk.options.roce_ip_protocol != 0 && protocol == walk.options.roce_ip_protocol) return Step::bth;
+  if (walk.options.named.ifa_protocol != 0 && protocol == walk.options.named.ifa_protocol) return Step::ifa;
   switch (protocol) {
     case ip_proto_udp:
       return Step::udp;
     case ip_proto_gre:
       return Step::gre;
+    case ip_proto_esp:
+      return Step::esp;
+    case ip_proto_ah:
+      return Step::ah;
     case ip_proto_ipv4:
       walk.enter(Tunnel::ip_in_ip);
       return Step::ipv4;
@@ -170,6 +177,13 @@ bool is_short_of_udp(Walk& walk, std::uint32_t end) noexcept {
   return true;
 }
 
+/// Of ports that the user named; Step::done: it is none of them.
+Step step_of_named_port(const Walk& walk, std::uint16_t port) noexcept {
+  if (port != 0 && port == walk.options.named.falcon_port) return Step::falcon;
+  if (port != 0 && port == walk.options.named.veroce_port) return Step::veroce;
+  return Step::done;
+}
+
 Step walk_udp(Walk& walk) noexcept {
   const std::uint32_t start = walk.offset;
   const std::uint8_t* p = walk.take<Udp>();
@@ -177,7 +191,9 @@ Step walk_udp(Walk& walk) noexcept {
   walk.out.udp = static_cast<std::uint8_t>(walk.out.layer_count - 1);
 
   const std::uint32_t length = read<Udp::length>(p);
-  const std::uint32_t end = start + length;
+  if (walk.ifa_metadata && !walk_ifa_metadata(walk)) return Step::done;
+  const std::uint32_t inserted = walk.offset - start - static_cast<std::uint32_t>(Udp::size);
+  const std::uint32_t end = start + length + inserted;
   const bool fragment = walk.out.has(Note::fragmented);
   if (length >= Udp::size && end <= walk.declared) {
     walk.declared = end;
@@ -190,6 +206,7 @@ Step walk_udp(Walk& walk) noexcept {
   }
 
   const std::uint16_t port = read<Udp::dstport>(p);
+  if (const Step step = step_of_named_port(walk, port); step != Step::done) return step;
   switch (port) {
     case udp_port_roce_v2:
       if (walk.declared < walk.offset + Bth::size + icrc_size) {
@@ -210,13 +227,20 @@ Step walk_udp(Walk& walk) noexcept {
     case udp_port_sflow:
       if (begins_sflow(walk)) return Step::sflow;
       break;
+    case udp_port_uet:
+      return Step::uet;
+    case udp_port_psp:
+      if (begins_psp(walk)) return Step::psp;
+      break;
     default:
       if (walk.options.mrc_port != 0 && port == walk.options.mrc_port && looks_like_mrc(walk))
         return Step::bth;
       break;
   }
   if (begins_ipfix(walk, port)) return Step::ipfix;
-  if (read<Udp::srcport>(p) == udp_port_roce_v2) walk.note(Note::only_source_port);
+  const std::uint16_t from = read<Udp::srcport>(p);
+  if ((port == udp_port_ipsec_nat || from == udp_port_ipsec_nat) && begins_esp(walk)) return Step::esp;
+  if (from == udp_port_roce_v2) walk.note(Note::only_source_port);
   walk.out.stop = Stop::unknown_protocol;
   walk.out.unknown_type = port;
   return Step::done;

@@ -173,7 +173,8 @@ Step walk_bth(Walk& walk) noexcept {
   if (packet_end <= captured_end && !out.has(Note::fragmented) && !out.has(Note::cut_on_the_way) &&
       out.layer_count < max_layers) {
     walk.offset = icrc_offset;
-    out.icrc = walk.push(HeaderId::icrc, Icrc::size);
+    const std::uint8_t icrc = walk.push(HeaderId::icrc, Icrc::size);
+    if (!walk.icrc_is_void) out.icrc = icrc;
   } else if (out.stop == Stop::complete && packet_end > captured_end) {
     out.stop = Stop::cut_by_capture;
     out.stopped_at = HeaderId::icrc;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "dissect/headers/mirror.hpp"
 #include "dissect/headers/tunnel.hpp"
 #include "dissect/walk.hpp"
 
@@ -62,11 +63,7 @@ Step walk_erspan3(Walk& walk) noexcept {
   if (p == nullptr) return Step::done;
   enter_erspan(walk);
   if (read<Erspan3::truncated>(p) != 0) walk.note(Note::cut_on_the_way);
-  if (read<Erspan3::optional>(p) != 0) {
-    constexpr std::uint32_t subheader_size = 8;
-    if (!walk.fits(HeaderId::erspan3, subheader_size)) return Step::done;
-    walk.offset += subheader_size;
-  }
+  if (read<Erspan3::optional>(p) != 0 && walk.take<ErspanPlatform>() == nullptr) return Step::done;
   constexpr unsigned frame_type_ethernet = 0, frame_type_ip = 2;
   switch (read<Erspan3::frame_type>(p)) {
     case frame_type_ethernet:

@@ -149,6 +149,8 @@ constexpr FindingRole table_of_roles[] = {
     {"mrc_pfc", pause, degraded, {}},
     {"loss_by_capture", capture, odd, {}},
     {"capture_drops", capture, odd, {}},
+    {"mirror_loss", capture, odd, {}},
+    {"encrypted", capture, odd, {}},
     {"records_out_of_order", capture, odd, {}},
     {"asymmetric_capture", capture, odd, {}},
     {"sick_host", loss, degraded, what_repeats},

@@ -92,9 +92,11 @@ void Losses::of_gaps() {
       continue;
     std::int64_t room = stream_.room_before(i);
     const std::size_t first_hole = holes_.size();
+    // What a mirror lost is missing here as well, and was not lost by the network, unless it is asked for.
+    const bool by_mirror = stream_.mirror_gap_before(i);
     const auto miss = [&](const Loss& loss) {
-      holes_.push_back(loss);
       --room;
+      if (!by_mirror || loss.where != Lost::before_capture || asked_for(loss)) holes_.push_back(loss);
     };
     for (std::int64_t psn = goes_home ? told.top : told.cursor; psn < shows.psn && room > 0; ++psn) {
       if (reads_.within(psn) || stream_.comes_late(psn, began_at)) continue;

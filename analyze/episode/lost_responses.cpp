@@ -85,7 +85,7 @@ void Responses::lose_upstream() {
       if (sent_times[at] + 2 > asks_for(numbers_.psn_of(at), again, false).times) continue;
       ++sent_times[at];
       --room;
-      if (stream_.note_of(shows).before) continue;
+      if (stream_.note_of(shows).before || stream_.mirror_gap_before(i)) continue;
       ++scene_.facts.responses_lost;
       scene_.lose({Lost::before_capture, false, scene_.note_at(again).psn, -1, again, again});
     }

@@ -40,6 +40,10 @@ struct Stream {
   [[nodiscard]] bool overtaken(std::size_t i) const noexcept { return by_then[i] < sent[i].note; }
   /// So many more may have been sent between it and the one sent before, by their IPv4 IDs.
   [[nodiscard]] std::int64_t room_before(std::size_t i) const noexcept;
+  /// Whether the mirror lost packets between it and the one sent before: these may be what is missing.
+  [[nodiscard]] bool mirror_gap_before(std::size_t i) const noexcept {
+    return i != 0 && note_of(sent[i]).mirror_gaps != note_of(sent[i - 1]).mirror_gaps;
+  }
   /// Whether IPv4 IDs count the packets of this stream alone, as far as it shows: what follows on another
   /// has the next one.
   [[nodiscard]] bool count_alone() const noexcept;

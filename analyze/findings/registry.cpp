@@ -16,6 +16,8 @@
   rule(mrc_pfc, warning, anything, "PFC on a fabric that carries MRC") \
   rule(loss_by_capture, warning, every_packet, "packets not captured") \
   rule(capture_drops, warning, anything, "the capture dropped packets") \
+  rule(mirror_loss, warning, anything, "a mirror lost packets on the way to the capture") \
+  rule(encrypted, notice, anything, "packets are encrypted") \
   rule(records_out_of_order, warning, every_packet, "the capture is not in time order") \
   rule(asymmetric_capture, notice, every_packet, "only one direction was captured") \
   rule(sick_host, error, both_directions, "one host behind many degraded connections") \

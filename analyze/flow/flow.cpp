@@ -24,11 +24,13 @@ void Flow::change_look(const PacketRecord& r, std::uint64_t number) {
   }
   settle();
   // Of CNPs alone no path is known: they have ports of their own.
-  if (any_look_ && service_known && !is_on_path(r)) rare().paths.leave(path(), counted());
+  if (any_look_ && service_known && !is_on_path(r)) {
+    const FlowPath left = path();
+    spread_to_change().paths.leave(left, counted());
+  }
   any_look_ = true;
-  path_mac_ = r.source_mac;
-  flow_label_ = r.flow_label();
-  reserved_ = r.reserved;
+  if (const Beside now{r.source_mac, r.flow_label(), static_cast<std::uint16_t>(r.reserved)}; now != beside())
+    spread_to_change().now = now;
   const PacketRecord::Look now = r.look();
   look_word_ = now.word;
   look_flags_ = now.flags;
@@ -81,7 +83,7 @@ void Flow::settle_look() {
   look_from_ += n;
   if (n == 0) return;
   PacketRecord alike = PacketRecord::of_look(look());
-  alike.reserved = reserved_;
+  alike.reserved = beside().reserved;
   add_look(alike, n);
 }
 
@@ -91,7 +93,7 @@ void Flow::add_look(const PacketRecord& r, std::uint32_t n) {
   ecn[r.traffic_class & 3U] += n;
   dscp.add(static_cast<std::uint8_t>(r.traffic_class >> 2U), n);
   if (r.has(PacketRecord::has_ports)) udp_sports.add(r.udp_source, n);
-  if (r.reserved != 0) rare().reserved.add(r.reserved, n);
+  if (r.reserved != 0) spread_to_change().reserved.add(r.reserved, n);
 }
 
 PathShare Flow::counted() const noexcept {
@@ -106,15 +108,16 @@ PathShare Flow::counted() const noexcept {
 }
 
 std::vector<PathShare> Flow::path_shares() const {
-  if (rare_ != nullptr) return rare_->paths.all(path(), counted());
+  if (spread() != nullptr) return spread()->paths.all(path(), counted());
   return PathShares().all(path(), counted());
 }
 
 void Flow::note_late(const PacketRecord& r) {
   ++sequence_to_change().out_of_order;
-  if (r.reserved != 0) ++rare_->reserved.late;
-  if (is_on_path(r) && !rare_->paths.several()) return;
-  rare_->paths.note_late({r.source_mac, r.flow_label(), r.udp_source, r.has(PacketRecord::has_ports)});
+  if (r.reserved != 0) ++spread_to_change().reserved.late;
+  if (is_on_path(r) && (spread() == nullptr || !spread()->paths.several())) return;
+  spread_to_change().paths.note_late(
+      {r.source_mac, r.flow_label(), r.udp_source, r.has(PacketRecord::has_ports)});
 }
 
 void Flow::settle_opcodes() {

@@ -106,7 +106,7 @@ struct alignas(64) Flow {
   /// Counts frame `number`. True if its look differs from the packets before and is now the current one.
   bool count(const PacketRecord& r, std::uint64_t number) {
     const bool on_path = is_on_path(r);
-    const bool differs = r.look() != look() || !any_look_ || !on_path || r.reserved != reserved_;
+    const bool differs = r.look() != look() || !any_look_ || !on_path || r.reserved != beside().reserved;
     if (differs) [[unlikely]] {
       if (stands_apart(r, on_path)) {
         count_apart(r, number);
@@ -162,7 +162,7 @@ struct alignas(64) Flow {
   /// Packets with reserved bits of the BTH that are set.
   [[nodiscard]] const ReservedBits& reserved_bits() const noexcept {
     static const ReservedBits nothing;
-    return rare_ ? rare_->reserved : nothing;
+    return spread() != nullptr ? spread()->reserved : nothing;
   }
 
   /// All 0 if nothing happened.
@@ -181,14 +181,32 @@ struct alignas(64) Flow {
   [[nodiscard]] std::vector<OuterRow>& outer_to_change() { return rare().outer; }
 
  private:
+  /// Of the packets since the look changed last, and not part of it.
+  struct Beside {
+    std::uint64_t source_mac = 0;
+    std::uint32_t flow_label = 0;
+    std::uint16_t reserved = 0;  ///< PacketRecord::reserved
+    [[nodiscard]] bool operator==(const Beside&) const noexcept = default;
+  };
+  /// What only those need that change their path, have flow labels or use reserved bits.
+  struct Spread {
+    Beside now;
+    PathShares paths;
+    ReservedBits reserved;
+  };
   [[nodiscard]] PacketRecord::Look look() const noexcept { return {look_word_, look_flags_}; }
+  [[nodiscard]] Beside beside() const noexcept {
+    return spread() != nullptr ? spread()->now : Beside{source_mac, 0, 0};
+  }
   [[nodiscard]] bool is_on_path(const PacketRecord& r) const noexcept {
-    return r.udp_source == static_cast<std::uint16_t>(look_word_) && r.source_mac == path_mac_ &&
-           r.flow_label() == flow_label_;
+    const Beside now = beside();
+    return r.udp_source == static_cast<std::uint16_t>(look_word_) && r.source_mac == now.source_mac &&
+           r.flow_label() == now.flow_label;
   }
   /// Of the current look.
   [[nodiscard]] FlowPath path() const noexcept {
-    return {path_mac_, flow_label_, static_cast<std::uint16_t>(look_word_),
+    const Beside now = beside();
+    return {now.source_mac, now.flow_label, static_cast<std::uint16_t>(look_word_),
             PacketRecord::of_look(look()).has(PacketRecord::has_ports)};
   }
   [[nodiscard]] PathShare counted() const noexcept;
@@ -243,20 +261,25 @@ struct alignas(64) Flow {
     SequenceCounts sequence;
     Tally tally;
     std::vector<OuterRow> outer;
-    PathShares paths;
-    ReservedBits reserved;
+    DeepPtr<Spread> spread;
   };
   [[nodiscard]] Rare& rare() {
     if (!rare_) rare_ = std::make_unique<Rare>();
     return *rare_;
   }
 
+  [[nodiscard]] const Spread* spread() const noexcept { return rare_ ? rare_->spread.get() : nullptr; }
+  [[nodiscard]] Spread& spread_to_change() {
+    DeepPtr<Spread>& spread = rare().spread;
+    if (!spread) {
+      spread = std::make_unique<Spread>();
+      spread->now.source_mac = source_mac;
+    }
+    return *spread;
+  }
+
   MarkCounts marks_;
   DeepPtr<Rare> rare_;
-  // With the look: of the packets since it changed last.
-  std::uint64_t path_mac_ = 0;
-  std::uint32_t flow_label_ = 0;
-  std::uint16_t reserved_ = 0;
 };
 
 /// Damaged packets (wrong ICRC) that belong to no flow: a flipped bit is in an address or the queue pair.

@@ -22,6 +22,7 @@
 #include "analyze/record/time_order.hpp"
 #include "analyze/tracker/tracker.hpp"
 #include "dissect/headers/infiniband.hpp"
+#include "dissect/headers/mad.hpp"
 #include "dissect/ulp.hpp"
 
 namespace roce::analyze {
@@ -136,6 +137,9 @@ class Pipeline final : private Relay::Stages {
       hold = interim_->hold();
       std::swap(facts_now_, facts_then_[slot]);
     }
+    for (const NumberedPacket& packet : batch.numbered) {
+      if (followed_.numbered.see(packet)) followed_.tracker.mirror_lost(packet.number);
+    }
     if (stage_.with_history()) {
       select_and_follow(batch);
     } else {
@@ -244,6 +248,8 @@ class Pipeline final : private Relay::Stages {
 
   void learn(std::uint64_t number, const capture::Frame& frame, const Dissection& d) {
     if (d.mad == Dissection::none) return;
+    ++followed_
+          .mad_classes[dissect::read<dissect::Mad::management_class>(frame.data + d.layers[d.mad].offset)];
     if (options_.check_icrc && followed_.tracker.shows_damage({frame.data, frame.captured}, d)) return;
     if (const CmExchange* made = followed_.managers.learn(number, frame, d)) {
       followed_.tracker.connected(*made, followed_.managers.index_of(*made));

@@ -36,6 +36,7 @@ struct AnalysisOptions {
   std::uint8_t roce_ip_protocol = 0;  ///< see dissect::Options
   std::uint64_t trimmed_dscps = 0;    ///< likewise
   std::uint16_t mrc_port = dissect::Options{}.mrc_port;  ///< likewise
+  dissect::NamedNumbers named;                           ///< likewise
   bool short_way = true;                                 ///< see TrackerOptions
   VerdictStore* verdicts = nullptr;                      ///< receives the verdict of each packet; null: none
   TakeSummaries summaries;                               ///< called on the calling thread; may be empty

@@ -123,6 +123,8 @@ std::shared_ptr<Snapshot> conclude(AnalysisState&& followed, SourceFacts&& facts
     totals.diagnostics.add(DiagnosticId::exports_dropped, snapshot->exports.beyond_limits());
   }
   if (followed.mrc.any()) snapshot->mrc = std::make_shared<const Mrc>(std::move(followed.mrc).finish());
+  snapshot->numbered = std::move(followed.numbered).finish();
+  snapshot->mad_classes = followed.mad_classes;
   snapshot->markings = MarkingMatrix::of(snapshot->flows);
   snapshot->congestion = std::move(result.congestion);
   sum_up(snapshot->congestion, snapshot->flows, snapshot->connections);

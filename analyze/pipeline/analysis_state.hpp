@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "analyze/exports/export_tracker.hpp"
 #include "analyze/flow/flow_points.hpp"
 #include "analyze/mrc/mrc_tracker.hpp"
+#include "analyze/numbered/numbered_tracker.hpp"
 #include "analyze/pipeline/analysis.hpp"
 #include "analyze/pipeline/clock_steps.hpp"
 #include "analyze/pipeline/idle_watch.hpp"
@@ -59,6 +61,8 @@ struct AnalysisState {
   LinkFollower links;
   ExportTracker exports;
   MrcTracker mrc;
+  NumberedTracker numbered;
+  std::array<std::uint64_t, 256> mad_classes{};  ///< MADs by management class
   Totals totals;
   std::uint64_t frames = 0;
 };

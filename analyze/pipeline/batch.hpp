@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analyze/mrc/mrc_packet.hpp"
+#include "analyze/numbered/numbered_packet.hpp"
 #include "analyze/record/outer_counts.hpp"
 #include "analyze/record/packet_record.hpp"
 #include "analyze/record/totals.hpp"
@@ -22,9 +23,10 @@ struct Batch {
   /// One per frame; may be longer. Without cached headers (image), `place` is the index in `records` or none.
   std::vector<PacketBrief> packets;
   std::vector<PacketRecord> records;
-  std::vector<std::uint32_t> controls;  ///< indices of MAC control and LLDP frames, ascending
-  std::vector<std::uint32_t> exports;   ///< of datagrams that switches export
-  std::vector<MrcPacket> mrc;           ///< those of MRC
+  std::vector<std::uint32_t> controls;   ///< indices of MAC control and LLDP frames, ascending
+  std::vector<std::uint32_t> exports;    ///< of datagrams that switches export
+  std::vector<MrcPacket> mrc;            ///< those of MRC
+  std::vector<NumberedPacket> numbered;  ///< of shells and mirrors
   // Of this batch only, because batches are processed in parallel.
   Totals totals;
   OuterCounts outer;  ///< packets in tunnels

@@ -54,6 +54,7 @@ DissectStage::DissectStage(const AnalysisOptions& options, const capture::Captur
   dissect_options_.roce_ip_protocol = options.roce_ip_protocol;
   dissect_options_.trimmed_dscps = options.trimmed_dscps;
   dissect_options_.mrc_port = options.mrc_port;
+  dissect_options_.named = options.named;
   fast_ = options.filter == nullptr && fast_way_exists(dissect_options_);
   images_wanted_ = fast_ && !any_bound_ && options.short_way;
 }
@@ -65,6 +66,7 @@ void DissectStage::work(Batch& batch) const {
   batch.controls.clear();
   batch.exports.clear();
   batch.mrc.clear();
+  batch.numbered.clear();
   batch.totals = Totals{};
   batch.outer = OuterCounts{};
   look_at_stamps(batch);
@@ -162,6 +164,8 @@ void DissectStage::dissect_one(Batch& batch, std::size_t i) const {
   const Dissection& d = dissect_again(batch, frame);
   // Packets that are not selected count for the numbering of flows too.
   make_record(frame, d, batch.records.back());
+  // Of all packets, selected or not: those that are left out are no gaps.
+  note_numbered(batch.frames_before + i + 1, frame, d, batch.numbered);
   if (with_history_ || !options_.times.contains(frame.time_ns, batch.first_time_ns)) return;
   count_if_selected(batch, i, batch.records.back(), std::nullopt);
 }

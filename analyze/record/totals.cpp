@@ -8,6 +8,7 @@
 #include "dissect/enum_names.hpp"
 #include "dissect/headers/ethernet.hpp"
 #include "dissect/headers/ip.hpp"
+#include "dissect/headers/other_transport.hpp"
 
 namespace roce::analyze {
 
@@ -15,8 +16,35 @@ using namespace dissect;
 
 namespace {
 
+/// What is named by its last header; count_: nothing.
+OtherTraffic classify_named(HeaderId last, bool encrypted) noexcept {
+  switch (last) {
+    case HeaderId::esp:
+      return OtherTraffic::esp;
+    case HeaderId::psp:
+      return OtherTraffic::psp;
+    case HeaderId::macsec:
+      return encrypted ? OtherTraffic::macsec : OtherTraffic::count_;
+    case HeaderId::uet:
+    case HeaderId::uet_request:
+    case HeaderId::uet_ack:
+    case HeaderId::uet_nack:
+      return OtherTraffic::uet;
+    case HeaderId::falcon:
+      return OtherTraffic::falcon;
+    case HeaderId::veroce:
+      return OtherTraffic::veroce;
+    default:
+      return OtherTraffic::count_;
+  }
+}
+
 OtherTraffic classify(const Dissection& d) noexcept {
   if (d.layer_count == 0) return OtherTraffic::unreadable;
+  const HeaderId last = d.layers[d.layer_count - 1U].id;
+  if (const OtherTraffic named = classify_named(last, d.stop == Stop::encrypted);
+      named != OtherTraffic::count_)
+    return named;
   if (d.network != Dissection::none) {
     const HeaderId network = d.layers[d.network].id;
     if (network == HeaderId::lrh || network == HeaderId::grh) return OtherTraffic::infiniband_link;
@@ -87,7 +115,9 @@ void count_stop(const Dissection& d, DiagnosticCounts& counts) noexcept {
       counts.add(DiagnosticId::unknown_link_type);
       break;
     case Stop::encrypted:
-      counts.add(DiagnosticId::encrypted);
+      // A whole link is hidden. Of ESP and the like the finding `encrypted` tells: it may have nothing to do
+      // with RoCE.
+      if (d.find(HeaderId::macsec) != nullptr) counts.add(DiagnosticId::encrypted);
       break;
     case Stop::complete:
     case Stop::trimmed:
@@ -109,7 +139,7 @@ void keep_first(std::vector<std::uint64_t>& numbers, const std::vector<std::uint
 
 std::string_view other_traffic_name(OtherTraffic kind) noexcept {
   using enum OtherTraffic;
-  static constexpr EnumNames<OtherTraffic, 12> names({{tcp, "tcp"},
+  static constexpr EnumNames<OtherTraffic, 18> names({{tcp, "tcp"},
                                                       {udp, "udp"},
                                                       {icmp, "icmp"},
                                                       {other_ip, "other_ip"},
@@ -120,6 +150,12 @@ std::string_view other_traffic_name(OtherTraffic kind) noexcept {
                                                       {other_ethertype, "other_ethertype"},
                                                       {infiniband_link, "infiniband_link"},
                                                       {unreadable, "unreadable"},
+                                                      {esp, "esp"},
+                                                      {psp, "psp"},
+                                                      {macsec, "macsec"},
+                                                      {uet, "uet"},
+                                                      {falcon, "falcon"},
+                                                      {veroce, "veroce"},
                                                       {udp_port_4791_not_roce, "udp_port_4791_not_roce"}});
   return names[kind];
 }
@@ -137,9 +173,12 @@ void Totals::count(std::uint64_t number, const capture::Frame& frame, const Diss
   const bool known_form = !record.has(PacketRecord::other_version);
   if (d.stop != Stop::complete && known_form) count_stop(d, diagnostics);
   if (!record.has(PacketRecord::valid)) {
-    ++others[static_cast<std::size_t>(classify(d))];
+    const OtherTraffic kind = classify(d);
+    ++others[static_cast<std::size_t>(kind)];
+    if (kind >= OtherTraffic::uet && kind <= OtherTraffic::veroce) count_named(frame, d);
     return;
   }
+  if (d.icrc == Dissection::none && d.find(HeaderId::ifa) != nullptr) ++ifa;
   if (d.tunnels != 0 && known_form) {
     for (std::size_t i = 0; i < tunnel_count; ++i) by_tunnel[i] += d.tunnels >> i & 1U;
   }
@@ -148,6 +187,19 @@ void Totals::count(std::uint64_t number, const capture::Frame& frame, const Diss
     trimmed_bytes += d.declared_end - std::min(d.declared_end, frame.wire);
   }
   count_transport(number, frame, record, result);
+}
+
+/// By its type.
+void Totals::count_named(const capture::Frame& frame, const Dissection& d) {
+  const Layer& last = d.layers[d.layer_count - 1U];
+  const std::uint8_t* const p = frame.data + last.offset;
+  if (last.id == HeaderId::falcon) {
+    ++falcon[read<Falcon::type>(p)];
+  } else if (last.id == HeaderId::veroce) {
+    ++veroce[read<VeRoce::opcode>(p)];
+  } else {
+    ++uet[read<UetPrologue::type>(p)];
+  }
 }
 
 void Totals::count_run(std::uint64_t frames, const Run& run) noexcept {
@@ -193,6 +245,10 @@ void Totals::merge(const Totals& other) {
   trimmed_bytes += other.trimmed_bytes;
   untagged += other.untagged;
   add(others, other.others);
+  add(uet, other.uet);
+  add(falcon, other.falcon);
+  add(veroce, other.veroce);
+  ifa += other.ifa;
   diagnostics.merge(other.diagnostics);
   keep_first(icrc_mismatches, other.icrc_mismatches);
   keep_first(fragments, other.fragments);

@@ -30,6 +30,12 @@ enum class OtherTraffic : std::uint8_t {
   other_ethertype,
   infiniband_link,
   unreadable,
+  esp,
+  psp,
+  macsec,  ///< encrypted
+  uet,
+  falcon,                  ///< on the port that the user named
+  veroce,                  ///< likewise
   udp_port_4791_not_roce,  ///< datagrams to the port of RoCE v2 of which nothing shows that they are RoCE
   count_
 };
@@ -60,6 +66,10 @@ struct Totals {
   std::array<std::uint64_t, 8> pcp{};
   std::uint64_t untagged = 0;
   std::array<std::uint64_t, other_traffic_count> others{};
+  std::array<std::uint64_t, 32> uet{};           ///< by type of UET
+  std::array<std::uint64_t, 16> falcon{};        ///< by packet type
+  std::array<std::uint64_t, 256> veroce{};       ///< by opcode
+  std::uint64_t ifa = 0;                         ///< RoCE packets with metadata of IFA
   std::array<std::uint64_t, 64> trimmed_dscp{};  ///< of RoCE packets that a switch trimmed, part of `dscp`
   std::uint64_t trimmed_bytes = 0;               ///< that were cut off of these
   DiagnosticCounts diagnostics;
@@ -127,6 +137,7 @@ struct Totals {
 
  private:
   void count_frame(const capture::Frame& frame);
+  void count_named(const capture::Frame& frame, const dissect::Dissection& dissection);
   void note_times(std::int64_t first_ns, std::int64_t last_ns) noexcept;
   void note_icrc(std::uint64_t number, const dissect::IcrcResult& result);
   void count_transport(std::uint64_t number, const capture::Frame& frame, const PacketRecord& record,

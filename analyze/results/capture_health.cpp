@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "analyze/base/units.hpp"
@@ -18,9 +19,38 @@ NoRoce no_roce(const Snapshot& snapshot) {
   if (snapshot.exports.any())
     return {none, fmt::format("Switches exported samples of it: {}.", exports_text(snapshot.exports))};
   if (snapshot.totals.packets == 0) return {none, {}};
+  std::string others;
+  if (const std::string hidden = encrypted_text(snapshot.numbered); !hidden.empty()) {
+    others =
+        hidden +
+        ": RoCE may be inside. Capture where it is decrypted: on the RDMA device of a host, or behind the "
+        "gateway or switch port that ends the encryption.";
+  }
+  if (const std::string named = other_transports_text(snapshot); !named.empty())
+    others += (others.empty() ? "" : " ") + named + ": no RoCE, counted by type only.";
+  if (!others.empty()) return {none, others};
   return {none,
           "If there was RDMA traffic, the capture cannot see it: the NIC's RDMA offload bypasses the kernel. "
           "Capture at a mirror port of the switch, or on the RDMA device itself."};
+}
+
+std::string other_transports_text(const Snapshot& snapshot) {
+  const auto count = [&](OtherTraffic kind) {
+    return snapshot.totals.others[static_cast<std::size_t>(kind)];
+  };
+  std::string text;
+  std::uint64_t packets = 0;
+  for (const auto& [kind, name] :
+       {std::pair<OtherTraffic, std::string_view>{OtherTraffic::uet, "UET (Ultra Ethernet)"},
+        {OtherTraffic::falcon, "Falcon"},
+        {OtherTraffic::veroce, "veRoCE"}}) {
+    if (count(kind) == 0) continue;
+    text += text.empty() ? packets_text(count(kind)) : fmt::format(", {}", count(kind));
+    text += fmt::format(" of {}", name);
+    packets += count(kind);
+  }
+  if (packets == 0) return text;
+  return fmt::format("There {} {}", packets == 1 ? "is" : "are", text);
 }
 
 std::string_view stop_text(capture::StopReason reason) noexcept {

@@ -51,6 +51,9 @@ struct NoRoce {
 };
 [[nodiscard]] NoRoce no_roce(const Snapshot& snapshot);
 
+/// "There are 40 packets of UET (Ultra Ethernet), 3 of Falcon"; empty without any.
+[[nodiscard]] std::string other_transports_text(const Snapshot& snapshot);
+
 /// "reading was interrupted", "reading was ended by --max-time".
 [[nodiscard]] std::string_view stop_text(capture::StopReason reason) noexcept;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -21,6 +22,7 @@
 #include "analyze/link/dcbx.hpp"
 #include "analyze/link/pauses.hpp"
 #include "analyze/link/priority_map.hpp"
+#include "analyze/numbered/numbered.hpp"
 #include "analyze/policy/violations.hpp"
 #include "analyze/record/diagnostics.hpp"
 #include "analyze/record/totals.hpp"
@@ -57,20 +59,22 @@ struct Snapshot {
   std::vector<StrayPackets> strays;  ///< damaged packets of no flow
   /// By flow, then by point; only in captures of several points.
   std::vector<FlowAtPoint> flow_points;
-  std::uint64_t flow_points_dropped = 0;    ///< packets of flows beyond the limit of flow_points
-  std::vector<Connection> connections;      ///< by id; every RC, UC, XRC and RD flow belongs to one
-  std::vector<Incident> incidents;          ///< by id: those with a selected packet
-  std::uint64_t incidents_dropped = 0;      ///< beyond the limit of a connection, or of all
-  std::uint64_t incidents_in_progress = 0;  ///< of these, if not final: what comes may still change them
-  std::vector<ClockOffset> clocks;          ///< of capture points with common packets
-  std::vector<CmExchange> exchanges;        ///< by first message
-  Series series;                            ///< of all RDMA packets
-  Pauses pauses;                            ///< PAUSE and PFC
-  DcbxTable dcbx;                           ///< LLDP announcements
-  PriorityMap priorities;                   ///< priorities of packets
-  Exports exports;                          ///< what switches say of packets that were not captured here
-  std::shared_ptr<const Mrc> mrc;           ///< what there is of MRC; null: nothing
-  MarkingMatrix markings;                   ///< of the listed flows
+  std::uint64_t flow_points_dropped = 0;         ///< packets of flows beyond the limit of flow_points
+  std::vector<Connection> connections;           ///< by id; every RC, UC, XRC and RD flow belongs to one
+  std::vector<Incident> incidents;               ///< by id: those with a selected packet
+  std::uint64_t incidents_dropped = 0;           ///< beyond the limit of a connection, or of all
+  std::uint64_t incidents_in_progress = 0;       ///< of these, if not final: what comes may still change them
+  std::vector<ClockOffset> clocks;               ///< of capture points with common packets
+  std::vector<CmExchange> exchanges;             ///< by first message
+  Series series;                                 ///< of all RDMA packets
+  Pauses pauses;                                 ///< PAUSE and PFC
+  DcbxTable dcbx;                                ///< LLDP announcements
+  PriorityMap priorities;                        ///< priorities of packets
+  Exports exports;                               ///< what switches say of packets that were not captured here
+  std::shared_ptr<const Mrc> mrc;                ///< what there is of MRC; null: nothing
+  Numbered numbered;                             ///< shells and mirrors, by their own numbers
+  std::array<std::uint64_t, 256> mad_classes{};  ///< MADs by management class
+  MarkingMatrix markings;                        ///< of the listed flows
   Congestion congestion;
   CaptureGaps gaps;                             ///< what the capture does not have: for `completeness`
   Completeness completeness;                    ///< what the capture can bear

@@ -82,6 +82,10 @@ class Tracker {
   /// CmTracker::index_of().
   void connected(const CmExchange& exchange, std::uint32_t index);
 
+  /// A mirror lost packets just before that frame, which is not tracked yet: what is missing there is not the
+  /// network's loss.
+  void mirror_lost(std::uint64_t frame);
+
   /// Concludes connections without a packet since that frame and releases their state; packets that come
   /// later begin new ones. Evicts them with their flows and adds them to Result::departed. The results of
   /// those with errors stay listed, because findings refer to them, as long as they fill at most half of the

@@ -220,6 +220,7 @@ EpisodeNotes Tracker::Impl::notes_of(const Track& track, const Episode& episode,
     all.notes.push_back(
         space->note_of(packet.record, packet.number, dissect::opcode_info(packet.record.opcode), pmtu));
   }
+  for (episode::Note& note : all.notes) note.mirror_gaps = shared.mirror_gaps_to(note.frame);
   episode::settle_times(all.notes);
   return all;
 }
@@ -354,6 +355,12 @@ void Tracker::Impl::explain_oldest() {
 void Tracker::decide_until(std::uint64_t frame) {
   while (!impl_->open_episodes.empty() && impl_->open_episodes.begin()->first <= frame)
     impl_->explain_oldest();
+}
+
+void Tracker::mirror_lost(std::uint64_t frame) {
+  std::vector<std::uint64_t>& gaps = impl_->shared.mirror_gaps;
+  if (gaps.size() < TrackerShared::mirror_gaps_at_most && (gaps.empty() || gaps.back() < frame))
+    gaps.push_back(frame);
 }
 
 }  // namespace roce::analyze

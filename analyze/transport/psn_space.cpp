@@ -34,7 +34,8 @@ void PsnSpace::finish_gaps(Connection& connection, Flow* flow, Flow* back, Track
   // What UC did not deliver is gone; nobody says whether it was lost or missed by the capture.
   if (connection.service == dissect::Service::uc)
     gaps_.for_each([&](const PsnGap& gap) {
-      lose(gap, side_, Lost::before_capture, flow);
+      const bool by_mirror = shared.mirror_gaps_to(gap.before) != shared.mirror_gaps_to(gap.frame);
+      if (!by_mirror) lose(gap, side_, Lost::before_capture, flow);
       note_unseen(gap, gap.to, false, shared);
     });
   // A READ cannot complete with a response missing, so a requester that went on, for longer than it would

@@ -2,8 +2,11 @@
 // A packet on its way through a connection, and how what is said of it is booked: once, and for good.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "analyze/base/series.hpp"
 #include "analyze/connection/connection.hpp"
@@ -27,6 +30,15 @@ struct TrackerShared {
   CaptureGaps gaps;
   bool any_time = false;
   std::int64_t last_time_ns = 0;  ///< of the capture so far
+  /// Frames just before which a mirror lost packets, by its own numbers; ascending, bounded.
+  std::vector<std::uint64_t> mirror_gaps;
+  static constexpr std::size_t mirror_gaps_at_most = std::size_t{1} << 20U;
+
+  /// So often a mirror lost packets up to that frame.
+  [[nodiscard]] std::uint32_t mirror_gaps_to(std::uint64_t frame) const noexcept {
+    const auto behind = std::upper_bound(mirror_gaps.begin(), mirror_gaps.end(), frame);
+    return static_cast<std::uint32_t>(behind - mirror_gaps.begin());
+  }
 };
 
 /// What is said of a packet of which nothing is in question.

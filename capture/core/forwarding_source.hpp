@@ -9,7 +9,7 @@
 
 namespace roce::capture {
 
-/// Base of sources that wrap another one: everything but next_batch() is forwarded. Internal to capture.
+/// Base of sources that wrap another one: everything but next_batch() is forwarded.
 class ForwardingSource : public CaptureSource {
  public:
   [[nodiscard]] bool may_wait() const noexcept override { return source_->may_wait(); }

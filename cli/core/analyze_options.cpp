@@ -103,6 +103,7 @@ void AnalyzeOptions::add_to(CLI::App& command, const std::string& to_name) {
       ->type_name("TIME");
   command.add_option(to_name, to, "only packets up to this time")->check(time_error)->type_name("TIME");
   add_sandbox_option(command, no_sandbox);
+  add_time_option(command, clock);
   reading.add_to(command, first_packets_help);
   add_shared_to(command);
   add_fail_on_option(command, fail_on);
@@ -133,6 +134,7 @@ void AnalyzeOptions::add_shared_to(CLI::App& command) {
   add_policy_option(command, policy);
   add_trimmed_dscp_option(command, trimmed_dscp);
   add_mrc_port_option(command, mrc_port);
+  add_decode_as_option(command, decode_as);
   command
       .add_option("--roce-ip-protocol", roce_ip_protocol,
                   "treat IP packets of this protocol number as RoCE directly over IP, too")
@@ -207,6 +209,8 @@ std::string same_packets(const AnalyzeOptions& options) {
   if (options.reading.packets != 0) text += fmt::format(" -c {}", options.reading.packets);
   if (!options.trimmed_dscp.empty()) text += " --trimmed-dscp " + options.trimmed_dscp;
   if (options.mrc_port) text += fmt::format(" --mrc-port {}", *options.mrc_port);
+  if (options.clock == "switch") text += " --time switch";
+  if (!options.decode_as.empty()) text += " --decode-as " + options.decode_as;
   if (options.roce_ip_protocol != 0) text += fmt::format(" --roce-ip-protocol {}", options.roce_ip_protocol);
   return text;
 }
@@ -234,6 +238,7 @@ std::optional<analyze::AnalysisOptions> analysis_options(const AnalyzeOptions& o
   analysis.jobs = options.jobs;
   analysis.check_icrc = !options.no_icrc;
   analysis.roce_ip_protocol = static_cast<std::uint8_t>(options.roce_ip_protocol);
+  analysis.named = parse_named_numbers(options.decode_as).value_or(dissect::NamedNumbers());
   analysis.trimmed_dscps = parse_dscps(options.trimmed_dscp).value_or(0);
   if (analysis.policy) analysis.trimmed_dscps |= analysis.policy->trimmed_dscps();
   if (analysis.policy) analysis.mrc_port = analysis.policy->mrc_port().value_or(analysis.mrc_port);
@@ -264,7 +269,7 @@ Analyzed analyze_files(const AnalyzeOptions& options, std::vector<capture::Place
   const std::vector<std::string> files = expanded_files(options.files);
   Analyzed result;
   result.inputs = std::make_unique<ConfinedInputs>(files, options.no_sandbox, std::move(outputs));
-  auto source = capture::open_files(files);
+  auto source = open_timed(files, options.clock);
   if (!source) {
     print_error(source.error());
     result.status = exit_input;
@@ -289,7 +294,7 @@ Analyzed analyze_files(const AnalyzeOptions& options, std::vector<capture::Place
     analysis.known_stop_reason = first->stop_reason;
     if (first->totals.any_time && !times.to) analysis.known_end_ns = first->totals.last_time_ns;
     (void)report_lost_verdicts(verdicts);  // the second pass has them among its diagnostics
-    source = capture::open_files(files);
+    source = open_timed(files, options.clock);
     if (!source) {
       print_error(source.error());
       result.status = exit_input;
@@ -322,7 +327,7 @@ Analyzed analyze_files(const AnalyzeOptions& options, std::vector<capture::Place
 std::unique_ptr<capture::CaptureSource> read_again(const AnalyzeOptions& options,
                                                    const analyze::Snapshot& snapshot) {
   if (!can_read_twice(options.files)) return nullptr;
-  auto source = capture::open_files(expanded_files(options.files));
+  auto source = open_timed(expanded_files(options.files), options.clock);
   return source ? capture::reread(std::move(*source), snapshot.frames_read) : nullptr;
 }
 

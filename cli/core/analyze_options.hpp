@@ -32,6 +32,8 @@ struct AnalyzeOptions {
   std::string fail_on;            ///< name of a severity; empty: findings do not change the exit status
   unsigned jobs = 0;              ///< threads; 0 = one per core
   std::string trimmed_dscp;       ///< see parse_dscps(); empty: those of the policy
+  std::string clock;              ///< of --time; empty: that of the capture
+  std::string decode_as;          ///< see parse_named_numbers()
   unsigned roce_ip_protocol = 0;  ///< 0 = none
   std::optional<std::uint16_t> mrc_port;  ///< none: that of the policy, or the default
   bool no_icrc = false;

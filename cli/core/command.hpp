@@ -17,9 +17,10 @@ using Action = std::function<int()>;
 // All commands, in the order of the help. The row of a command declares add_NAME(), which its room defines:
 // it adds the sub-command to `app`; its callback sets `action`, which also owns the options, so it may
 // outlive the App.
-#define ROCE_COMMANDS(row)                                                                                \
-  row(report) row(packets) row(flows) row(connections) row(incidents) row(paths) row(why) row(markings) row(pauses) row(dcbx) \
-      row(compare) row(check) row(policy) row(capture) row(devices) row(host) row(export)
+#define ROCE_COMMANDS(row)                                                                              \
+  row(report) row(packets) row(flows) row(connections) row(incidents) row(paths) row(why) row(markings) \
+      row(pauses) row(dcbx) row(compare) row(check) row(policy) row(capture) row(devices) row(host)     \
+          row(export)
 
 #define ROCE_DECLARE(name) void add_##name(CLI::App& app, Action& action);
 ROCE_COMMANDS(ROCE_DECLARE)

@@ -77,6 +77,7 @@ class Run {
         most_(limits_.frames) {
     dissect_options_.roce_ip_protocol = static_cast<std::uint8_t>(options.roce_ip_protocol);
     dissect_options_.trimmed_dscps = parse_dscps(options.trimmed_dscp).value_or(0);
+    dissect_options_.named = parse_named_numbers(options.decode_as).value_or(dissect::NamedNumbers());
     if (policy_) dissect_options_.trimmed_dscps |= policy_->trimmed_dscps();
     if (policy_) dissect_options_.mrc_port = policy_->mrc_port().value_or(dissect_options_.mrc_port);
     dissect_options_.mrc_port = options.mrc_port.value_or(dissect_options_.mrc_port);
@@ -156,6 +157,7 @@ class Run {
     analysis.roce_ip_protocol = dissect_options_.roce_ip_protocol;
     analysis.trimmed_dscps = dissect_options_.trimmed_dscps;
     analysis.mrc_port = dissect_options_.mrc_port;
+    analysis.named = dissect_options_.named;
     analysis.verdicts = &*verdicts_;
     // No more than N packets are printed, so none are missing.
     source_ = within(limited(std::move(source_), most_), {0, limits_.half_time()});
@@ -170,7 +172,7 @@ class Run {
       return exit_input;
     }
     status_ = std::max(status_, report_lost_verdicts(*verdicts_));
-    auto again = capture::open_files(input_.files);
+    auto again = open_timed(input_.files, options_.clock);
     if (!again) return fail(again.error());
     // A file that grows has packets without a verdict behind those of the first pass. Errors of the files are
     // reported by the second one.
@@ -408,7 +410,7 @@ int run_packets(const PacketsOptions& options) {
   }
   PacketsInput input{expanded_files(options.files), can_read_twice(options.files), nullptr};
   const ConfinedInputs confined(input.files, options.no_sandbox, outputs_of(output.get()));
-  auto source = capture::open_files(input.files);
+  auto source = open_timed(input.files, options.clock);
   if (!source) {
     print_error(source.error());
     return exit_input;
@@ -486,6 +488,8 @@ void add_packets(CLI::App& app, Action& action) {
   command->add_flag("--list-fields", options->list_fields, "list all fields: name, type, label");
   add_trimmed_dscp_option(*command, options->trimmed_dscp);
   add_mrc_port_option(*command, options->mrc_port);
+  add_decode_as_option(*command, options->decode_as);
+  add_time_option(*command, options->clock);
   command
       ->add_option("--roce-ip-protocol", options->roce_ip_protocol,
                    "treat IP packets of this protocol number as RoCE directly over IP, too")

@@ -26,6 +26,8 @@ struct PacketsOptions {
   std::string link_speed;                  ///< see parse_link_speed(); empty: as described in the capture
   ReadingOptions reading;
   std::string trimmed_dscp;
+  std::string decode_as;
+  std::string clock;
   unsigned roce_ip_protocol = 0;
   std::optional<std::uint16_t> mrc_port;
   unsigned jobs = 0;   ///< threads of the first pass, 0 = one per core

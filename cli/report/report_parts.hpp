@@ -19,6 +19,8 @@ void write_pauses(Page& page, const analyze::Snapshot& snapshot);
 void write_dcbx(Page& page, const analyze::Snapshot& snapshot);
 /// Streams of MRC, and their paths.
 void write_mrc(Page& page, const analyze::Snapshot& snapshot);
+/// Shells, mirrors, and packets that are only named.
+void write_numbered(Page& page, const analyze::Snapshot& snapshot);
 /// What switches exported by sFlow, IPFIX or NetFlow.
 void write_exports(Page& page, const analyze::Snapshot& snapshot);
 

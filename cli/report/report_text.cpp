@@ -271,6 +271,7 @@ std::string report_text(const Snapshot& snapshot, const ReportStyle& style) {
   write_capture(page, snapshot);
   write_roce(page, snapshot);
   write_others(page, snapshot.totals);
+  write_numbered(page, snapshot);
   write_pauses(page, snapshot);
   write_dcbx(page, snapshot);
   write_mrc(page, snapshot);

@@ -24,7 +24,7 @@ GENERATED = (("all1",), ("all1", "--qps", "2"), ("all1", "--qps", "4", "--hosts"
              ("all1", "--qps", "512", "--hosts", "3"), ("loss1", "--qps", "6", "--hosts", "12"),
              ("loss1", "--both-directions", "1"), ("rnr", "--qps", "3"), ("mirror",), ("duplicate",),
              ("capture_drop",), ("blackout", "--qps", "8"), ("slow",), ("reorder_nak", "--qps", "3"))
-FINDINGS_WITHOUT_COMMAND = {"asymmetric_capture", "capture_drops", "icrc_capture_artefact", "path_mtu", "version_mix"}
+FINDINGS_WITHOUT_COMMAND = {"asymmetric_capture", "capture_drops", "mirror_loss", "icrc_capture_artefact", "path_mtu", "version_mix"}
 COMMAND = re.compile(r"(?:^|(?<=[.:?] ))([^.:?]*): (roceanalyze packets FILE(?: --?[-\w]+(?: [^' -][^' ]*)?)*? -Y "
                      r"'(?:[^']|'\\'')*')")
 

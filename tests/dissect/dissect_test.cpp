@@ -243,7 +243,9 @@ TEST(Dissect, extended_headers_that_do_not_fit_contradict) {
 TEST(Dissect, ip_protocol_of_roce_only_by_option) {
   const Packet frame = ethernet(0x0800, ipv4(254, bth(0x04, filled(8))));
   EXPECT_FALSE(dissected(frame).is_transport());
-  const Dissection d = dissected(frame, link_ethernet, 0, {.roce_ip_protocol = 254});
+  Options options;
+  options.roce_ip_protocol = 254;
+  const Dissection d = dissected(frame, link_ethernet, 0, options);
   EXPECT_TRUE(d.is_transport());
   EXPECT_EQ(d.transport, Transport::roce_v2_ipv4);
   EXPECT_EQ(d.udp, Dissection::none);

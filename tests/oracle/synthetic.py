@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Packets that the sample captures lack: every opcode in every encapsulation, PAUSE and PFC frames, sFlow, IPFIX."""
+"""Packets that the sample captures lack: every opcode in every encapsulation, PAUSE and PFC frames, sFlow, IPFIX,
+shells and mirrors."""
 
 import os
 import struct
@@ -117,6 +118,31 @@ def ipfix_frames():
         [ethernet(0x0800, ipv4(udp(message, port=2055))) for message in netflows]
 
 
+def gre(protocol, payload, sequence=None, key=None):
+    flags = (0x1000 if sequence is not None else 0) | (0x2000 if key is not None else 0)
+    head = struct.pack(">HH", flags, protocol)
+    for value in (key, sequence):
+        if value is not None:
+            head += struct.pack(">I", value)
+    return ethernet(0x0800, ipv4(head + payload, protocol=47))
+
+
+def shell_frames():
+    """What hides RoCE, and what mirrors add: as far as tshark 4.0 knows it. PSP, UET, Falcon and IFA it does not."""
+    inner = ethernet(0x0800, ipv4(udp(body(0x0A))))
+    esp = struct.pack(">II", 0xC0DE, 7) + bytes(range(64))
+    ah = struct.pack(">BBHII", 17, 4, 0, 0x100, 42) + bytes(12)
+    frames = [ethernet(0x0800, ipv4(esp, protocol=50)), ethernet(0x0800, ipv4(udp(esp, port=4500))),
+              ethernet(0x0800, ipv4(ah + udp(body(0x11, 4)), protocol=51)),
+              MAC + bytes.fromhex("88e52e000000000b525400000a010001") + bytes(range(80)),
+              gre(0x88BE, struct.pack(">HHI", 0x1007, 0x6005, 9) + inner, sequence=41),
+              gre(0x6558, inner, sequence=43, key=0x2A)]
+    head = struct.pack(">HHIHH", 0x2007, 0x6005, 0x11223344, 7, 0x8003)
+    for platform in (1, 3, 5, 6, 7):
+        frames.append(gre(0x22EB, head + struct.pack(">II", platform << 26 | 0x1234567, 0xABCDEF) + inner, sequence=50 + platform))
+    return frames
+
+
 def ethernet_frames():
     opcodes = list(range(256))
     frames = [ethernet(0x0800, ipv4(udp(body(o)))) for o in opcodes]
@@ -156,7 +182,8 @@ def write_all(directory):
     made = [("synthetic_ethernet.pcap", ETHERNET, ethernet_frames()),
             ("synthetic_infiniband.pcap", ERF, infiniband_frames()),
             ("synthetic_sflow.pcap", ETHERNET, sflow_frames()),
-            ("synthetic_ipfix.pcap", ETHERNET, ipfix_frames())]
+            ("synthetic_ipfix.pcap", ETHERNET, ipfix_frames()),
+            ("synthetic_shells.pcap", ETHERNET, shell_frames())]
     paths = []
     for name, link_type, frames in made:
         paths.append(os.path.join(directory, name))

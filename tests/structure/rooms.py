@@ -30,6 +30,7 @@ ROOMS = {
     "analyze/cm": "analyze/record",
     "analyze/link": "analyze/record",  # PAUSE, PFC, LLDP
     "analyze/mrc": "analyze/record",  # streams of MRC
+    "analyze/numbered": "analyze/record",  # shells and mirrors, which number their packets
     "analyze/exports": "analyze/record",  # what switches say of packets that were not captured here
     "analyze/flow": "analyze/packet",
     "analyze/connection": "analyze/cm analyze/flow",  # result values of a connection
@@ -37,7 +38,7 @@ ROOMS = {
     "analyze/transport": "analyze/connection analyze/episode",  # requester and responder
     "analyze/tracker": "analyze/transport",  # packet -> connection
     "analyze/policy": "analyze/flow analyze/link",
-    "analyze/results": "analyze/episode analyze/policy analyze/exports analyze/mrc",  # the Snapshot and its tables
+    "analyze/results": "analyze/episode analyze/policy analyze/exports analyze/mrc analyze/numbered",  # the Snapshot and its tables
     "analyze/findings": "analyze/results",
     "analyze/diagnosis": "analyze/findings",  # what is wrong, said once
     "analyze/filter": "analyze/episode analyze/policy",

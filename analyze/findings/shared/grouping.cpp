@@ -217,7 +217,7 @@ double confidence_in(const Snapshot& snapshot, const Connection& connection) {
   if (backwards * 1000 > packets) confidence *= backwards * 100 > packets ? 0.3 : 0.5;
   const std::uint64_t missed =
       connection.sent[0].count(Event::lost_by_capture) + connection.sent[1].count(Event::lost_by_capture);
-  if (snapshot.dropped().value_or(0) != 0) {
+  if (snapshot.dropped().value_or(0) != 0 || snapshot.numbered.mirror_missing() != 0) {
     confidence *= 0.6;
   } else if (missed != 0) {
     confidence *= 0.8;

@@ -28,6 +28,8 @@ void write_diagnoses(JsonWriter& json, const Snapshot& snapshot);
 void write_mrc(JsonWriter& json, const Snapshot& snapshot, const ReportSink& sink);
 /// "exports": {...}, "drops": [...]
 void write_exports(JsonWriter& json, const Snapshot& snapshot, const ReportSink& sink);
+/// "shells": [...], "mirrors": [...], "named": {...}
+void write_numbered(JsonWriter& json, const Snapshot& snapshot);
 void write_findings(JsonWriter& json, const Snapshot& snapshot);
 /// "incidents": [...], "incidents_dropped"
 void write_incidents(JsonWriter& json, const Snapshot& snapshot, const Listing& listing = {});

@@ -320,15 +320,16 @@ void report_json(const Snapshot& snapshot, bool pretty, const ReportSink& sink) 
   write_markings(json, snapshot);
   write_mrc(json, snapshot, sink);
   write_exports(json, snapshot, sink);
+  write_numbered(json, snapshot);
   write_diagnoses(json, snapshot);
   write_findings(json, snapshot);
   write_series(json, snapshot);
   write_diagnostics(json, snapshot.diagnostics);
   // The parts that this version computes; other keys exist by contract, but are empty.
   json.key("analysed").begin_row();
-  for (const std::string_view part :
-       {"capture", "roce", "flows", "connections", "incidents", "cm_exchanges", "congestion", "dcbx",
-        "markings", "exports", "diagnoses", "findings", "series", "diagnostics"})
+  for (const std::string_view part : {"capture", "roce", "flows", "connections", "incidents", "cm_exchanges",
+                                      "congestion", "dcbx", "markings", "exports", "shells", "mirrors",
+                                      "named", "diagnoses", "findings", "series", "diagnostics"})
     json.value(part);
   json.end_row().end_object();
   sink.text += '\n';

@@ -16,7 +16,8 @@ struct EpisodeLine {
   std::string expected;
 };
 
-/// A line a packet: microseconds, what, PSN, perhaps "+COUNT" of a READ, "#ID", "@PATH" and "=MSN", and
+/// A line a packet: microseconds, what, PSN, perhaps "+COUNT" of a READ, "#ID", "@PATH" and "=MSN", "~" where
+/// the mirror lost packets just before it (a number follows it that means nothing), and
 /// behind '|' what is to be said. What: write, read (requests), ack, nak, response (or its begin, inner,
 /// end), atomic request and its answer.
 inline std::vector<EpisodeLine> parse_episode(const std::string& text) {
@@ -31,6 +32,7 @@ inline std::vector<EpisodeLine> parse_episode(const std::string& text) {
     std::uint32_t msn = 0;
     EpisodeLine made;
     Note& note = made.note;
+    note.mirror_gaps = lines.empty() ? 0 : lines.back().note.mirror_gaps;
     words >> microseconds >> what >> note.psn;
     note.time_ns = 1'000'000'000 + microseconds * 1000;
     note.frame = lines.size() + 1;
@@ -40,6 +42,7 @@ inline std::vector<EpisodeLine> parse_episode(const std::string& text) {
       if (more[0] == '+') note.count = number;
       if (more[0] == '@') note.path = number;
       if (more[0] == '=') msn = number;
+      if (more[0] == '~') ++note.mirror_gaps;
       if (more[0] == '#') {
         note.has_ip_id = true;
         note.ip_id = number;

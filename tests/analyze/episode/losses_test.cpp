@@ -29,6 +29,42 @@ TEST(EpisodeLosses, WhatGoesOnWithWhatHadComeIsNoDisorder) {
   )");
 }
 
+TEST(EpisodeLosses, WhatTheMirrorLostIsNotLostByTheNetwork) {
+  // 13 is sent again with 11, which a NAK asks for, and was lost as well ...
+  expect_said(R"(
+        0 write 10 |
+        2 write 12 |
+        4 write 14 |
+       20 nak 11 |
+       25 write 11 | nak before=1
+       26 write 12 | nak
+       27 write 13 | nak before=1
+       28 write 14 | nak
+       50 ack 14 |
+  )");
+  // ... unless the mirror's own numbers show that it lost packets in front of 14.
+  expect_said(R"(
+        0 write 10 |
+        2 write 12 |
+        4 write 14 ~1 |
+       20 nak 11 |
+       25 write 11 | nak before=1
+       26 write 12 | nak
+       27 write 13 | nak
+       28 write 14 | nak
+       50 ack 14 |
+  )");
+  // What a NAK asks for was lost, whatever the mirror lost meanwhile.
+  expect_said(R"(
+        0 write 10 |
+        2 write 12 ~1 |
+       20 nak 11 |
+       25 write 11 | nak before=1
+       26 write 12 | nak
+       50 ack 12 |
+  )");
+}
+
 TEST(EpisodeLosses, AReadAskedForWholeAgainLacksItsRest) {
   // Of the answer only the half came to the capture: for the rest its timer ran out, and it asks for all.
   expect_said(R"(

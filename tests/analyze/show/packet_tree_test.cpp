@@ -61,6 +61,7 @@ TEST(PacketTree, reads_as_an_engineer_expects) {
             "    Partition Key: 65535 [0xffff, default partition, full member]\n"
             "    0... .... = FECN: False\n"
             "    .0.. .... = BECN: False\n"
+            "    ..00 0000 = Reserved (6 bits): 0\n"
             "    Destination Queue Pair: 0x000015\n"
             "    0... .... = Acknowledge Request: False\n"
             "    .000 0000 = Reserved (7 bits): 0\n"

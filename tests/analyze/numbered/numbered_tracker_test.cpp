@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/numbered/numbered_tracker.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <vector>
+
+namespace roce::analyze {
+namespace {
+
+NumberedPacket packet(std::uint32_t sequence, std::uint64_t number,
+                      NumberedKind kind = NumberedKind::erspan) {
+  NumberedPacket p;
+  p.key.kind = kind;
+  p.key.id = 5;
+  p.sequence = sequence;
+  p.wire = 100;
+  p.number = number;
+  return p;
+}
+
+struct Told {
+  Numbered numbered;
+  std::vector<std::uint64_t> gaps;
+  [[nodiscard]] const NumberedStream& one() const { return numbered.streams.front(); }
+};
+
+Told follow(const std::vector<std::uint32_t>& sequences, NumberedKind kind = NumberedKind::erspan) {
+  NumberedTracker tracker;
+  Told told;
+  std::uint64_t number = 0;
+  for (const std::uint32_t each : sequences) {
+    if (tracker.see(packet(each, ++number, kind))) told.gaps.push_back(number);
+  }
+  told.numbered = std::move(tracker).finish();
+  return told;
+}
+
+std::vector<std::uint32_t> from(std::uint32_t first, std::size_t count) {
+  std::vector<std::uint32_t> all(count);
+  for (std::size_t i = 0; i < count; ++i) all[i] = first + static_cast<std::uint32_t>(i);
+  return all;
+}
+
+TEST(NumberedTracker, CountsWhatIsMissing) {
+  std::vector<std::uint32_t> sequences = from(1, 1000);
+  sequences.erase(sequences.begin() + 500, sequences.begin() + 503);
+  const Told told = follow(sequences);
+  EXPECT_TRUE(told.one().counts);
+  EXPECT_EQ(told.one().packets, 997U);
+  EXPECT_EQ(told.one().bytes, 99'700U);
+  EXPECT_EQ(told.one().missing, 3U);
+  EXPECT_EQ(told.one().gaps, 1U);
+  EXPECT_EQ(told.gaps, std::vector<std::uint64_t>{501});
+  EXPECT_EQ(told.numbered.mirror_missing(), 3U);
+  EXPECT_NE(mirror_loss_text(told.numbered).find("lost 3 of 1000 packets"), std::string::npos);
+}
+
+TEST(NumberedTracker, WhatComesLateIsNotMissing) {
+  std::mt19937 random(1);
+  std::vector<std::uint32_t> sequences = from(1, 2000);
+  std::uint64_t late = 0;
+  for (std::size_t i = 100; i + 10 < sequences.size(); i += 50) {
+    std::rotate(sequences.begin() + static_cast<long>(i), sequences.begin() + static_cast<long>(i) + 1,
+                sequences.begin() + static_cast<long>(i + 2 + random() % 8));
+    ++late;
+  }
+  const Told told = follow(sequences);
+  EXPECT_EQ(told.one().missing, 0U);
+  EXPECT_EQ(told.one().late, late);
+  EXPECT_LE(told.one().late_by, 8U);
+}
+
+TEST(NumberedTracker, NumbersWrap) {
+  const Told told = follow(from(0xffff'ff00U, 1000));
+  EXPECT_EQ(told.one().missing, 0U);
+  EXPECT_EQ(told.one().restarts, 0U);
+}
+
+TEST(NumberedTracker, CopiesAndRestartsAreNoGaps) {
+  std::vector<std::uint32_t> sequences = from(1, 100);
+  sequences.insert(sequences.begin() + 50, 40);
+  const std::vector<std::uint32_t> again = from(0x7000'0000U, 100);
+  sequences.insert(sequences.end(), again.begin(), again.end());
+  const Told told = follow(sequences);
+  EXPECT_EQ(told.one().missing, 0U);
+  EXPECT_EQ(told.one().duplicates, 1U);
+  EXPECT_EQ(told.one().restarts, 1U);
+}
+
+TEST(NumberedTracker, NothingIsSaidWhereNobodyCounts) {
+  const Told constant = follow(std::vector<std::uint32_t>(200, 0));
+  EXPECT_FALSE(constant.one().counts);
+  EXPECT_EQ(constant.one().duplicates, 0U);
+  std::vector<std::uint32_t> lanes;  // every second number: a member of a LAG
+  for (std::uint32_t i = 0; i < 400; i += 2) lanes.push_back(i);
+  const Told half = follow(lanes);
+  EXPECT_FALSE(half.one().counts);
+  EXPECT_EQ(half.one().missing, 0U);
+  EXPECT_TRUE(half.gaps.empty());
+}
+
+TEST(NumberedTracker, ShellsTellOfThemselvesOnly) {
+  std::vector<std::uint32_t> sequences = from(1, 100);
+  sequences.erase(sequences.begin() + 50);
+  const Told told = follow(sequences, NumberedKind::esp);
+  EXPECT_TRUE(told.gaps.empty());
+  EXPECT_EQ(told.one().missing, 1U);
+  EXPECT_EQ(told.numbered.encrypted(), 99U);
+  EXPECT_EQ(told.numbered.mirror_missing(), 0U);
+  EXPECT_EQ(encrypted_text(told.numbered), "99 packets are encrypted (ESP, SPI 0x00000005)");
+}
+
+}  // namespace
+}  // namespace roce::analyze

@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Simulated traffic as a switch mirrors it by ERSPAN, of which one packet in a thousand is lost on the way to the capture: what
+the mirror lost is counted exactly, and never as lost by the network. The same in ESP: counted, and never called no RoCE.
+
+Usage: mirrors_test.py GENERATE ROCEANALYZE"""
+
+import collections
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+import capture_variants as variants  # noqa: E402
+import erspan_mirror  # noqa: E402
+
+GENERATE, PROGRAM = sys.argv.pop(1), sys.argv.pop(1)
+LOST_BY_NETWORK = ("before_capture", "after_capture", "trimmed")
+
+
+def run(*words):
+    done = subprocess.run([PROGRAM, *words], check=False, timeout=300, capture_output=True, text=True)
+    assert done.returncode in (0, 3), (words, done.returncode, done.stderr)
+    return done.stdout
+
+
+def report(path):
+    return json.loads(run("report", "--json", path))
+
+
+def losses(told):
+    return sum(flow["lost"][place] for flow in told["flows"] for place in LOST_BY_NETWORK)
+
+
+class Mirrors(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def path(self, name):
+        return os.path.join(self.folder.name, name)
+
+    def generate(self, *options):
+        subprocess.run([GENERATE, self.path("tap.pcap"), "--truth", self.path("truth"), *options], check=True)
+        return variants.read(self.path("tap.pcap"))
+
+    def test_a_healthy_network_stays_healthy(self):
+        records = self.generate("--packets", "40000", "--qps", "16", "--seed", "31")
+        for version in (2, 3):
+            mirrored, lost = erspan_mirror.mirror(records, version=version, loss=0.001, seed=version)
+            variants.write(self.path("mirror.pcap"), mirrored)
+            told = report(self.path("mirror.pcap"))
+            self.assertEqual(losses(told), 0)
+            self.assertEqual([(m["name"], m["packets"], m["missing"], m["counts"]) for m in told["mirrors"]],
+                             [("ERSPAN session 5", len(mirrored), lost, "yes")])
+            self.assertGreater(lost, 20)
+            ids = {finding["id"] for finding in told["findings"]}
+            self.assertIn("mirror_loss", ids)
+            self.assertFalse(ids & {"loss_before_capture", "loss_after_capture", "go_back_n_storm"}, ids)
+            text = " ".join(run("report", self.path("mirror.pcap")).split())
+            self.assertIn(f"ERSPAN session 5 of 10.9.0.7 lost {lost} of {len(records)} packets", text)
+
+    def test_no_loss_is_claimed_that_the_mirror_made(self):
+        """Of a network that loses, the mirror must not add a loss: packet by packet, by what the truth says."""
+        claimed = true = 0
+        for seed, faults in ((41, "loss1"), (42, "loss_before1"), (43, "loss_after1"), (44, "request_loss1")):
+            records = self.generate("--packets", "20000", "--qps", "8", "--faults", faults, "--seed", str(seed))
+            whole = report(self.path("tap.pcap"))
+            mirrored, _ = erspan_mirror.mirror(records, version=2, loss=0.001, seed=seed)
+            variants.write(self.path("mirror.pcap"), mirrored)
+            told = report(self.path("mirror.pcap"))
+            shown, known = collections.Counter(), collections.Counter()
+            for flows, counts in ((told["flows"], shown), (whole["flows"], known)):
+                for flow in flows:
+                    counts[flow["src"], flow["dst"], flow["dst_qp"]] += sum(flow["lost"][p] for p in LOST_BY_NETWORK)
+            print(f"{faults}: {sum(shown.values())} losses told through the mirror, {sum(known.values())} without it")
+            claimed += sum((shown - known).values())
+            true += sum(known.values())
+            self.assertGreater(sum(shown.values()), 0.8 * sum(known.values()), faults)
+        print(f"{claimed} of {true} losses are the mirror's")
+        self.assertEqual(claimed, 0)
+
+    def test_times_of_the_switch(self):
+        """The stamps of ERSPAN III, of 100 ns, in place of the capture's times, which are late here by up to 50 us."""
+        records = self.generate("--packets", "2000", "--seed", "35")
+        mirrored, _ = erspan_mirror.mirror(records, version=3)
+        late = [(time + 1000 * (7 * number % 50), length, frame) for number, (time, length, frame) in enumerate(mirrored)]
+        variants.write(self.path("mirror.pcap"), late)
+        shown = run("packets", self.path("mirror.pcap"), "--time", "switch", "-T", "fields", "-e", "frame.time_epoch").split()
+        self.assertEqual([int(text.replace(".", "")) for text in shown], [time // 100 * 100 for time, _, _ in records])
+        told = json.loads(run("report", "--json", self.path("mirror.pcap"), "--time", "switch"))
+        self.assertEqual((told["capture"]["first_time"], told["capture"]["last_time"]),
+                         (records[0][0] // 100 * 100, records[-1][0] // 100 * 100))
+        # Frames without a stamp have no time: clocks are not mixed.
+        plain = json.loads(run("report", "--json", self.path("tap.pcap"), "--time", "switch"))
+        self.assertIsNone(plain["capture"]["first_time"])
+
+    def test_a_mirror_that_does_not_number(self):
+        records = self.generate("--packets", "4000", "--seed", "33")
+        mirrored, _ = erspan_mirror.mirror(records, version=2, loss=0.001, seed=1, constant=True)
+        variants.write(self.path("mirror.pcap"), mirrored)
+        told = report(self.path("mirror.pcap"))
+        self.assertEqual([(m["counts"], m["missing"]) for m in told["mirrors"]], [("no", None)])
+        self.assertNotIn("mirror_loss", {finding["id"] for finding in told["findings"]})
+
+    def test_esp_is_counted_and_never_called_no_roce(self):
+        records = self.generate("--packets", "5000", "--seed", "34")
+        hidden, lost = erspan_mirror.hide(records, loss=0.002, seed=3)
+        variants.write(self.path("esp.pcap"), hidden)
+        told = report(self.path("esp.pcap"))
+        self.assertEqual([(s["name"], s["packets"], s["missing"]) for s in told["shells"]],
+                         [("ESP, SPI 0x0000c0de", len(hidden), lost)])
+        self.assertEqual(told["other_traffic"]["esp"], len(hidden))
+        text = " ".join(run("report", self.path("esp.pcap")).split())
+        self.assertIn(f"{len(hidden)} packets are encrypted (ESP, SPI 0x0000c0de): RoCE may be inside", text)
+        self.assertNotIn("bypasses the kernel", text)
+        shown = run("packets", self.path("esp.pcap"), "-Y", "esp.spi == 0xc0de && esp.sequence == 2", "-T", "fields", "-e",
+                    "esp.sequence")
+        self.assertEqual(shown.strip(), "2")
+
+
+if __name__ == "__main__":
+    unittest.main()
