@@ -49,7 +49,7 @@ std::int64_t rtt_of(StreamRef stream, double fraction) {
   return static_cast<std::int64_t>(stream->rtt_ns.percentile(fraction));
 }
 
-constexpr Column<Stream> columns_of_streams[] = {
+constexpr Column<Stream> columns_of_mrc_streams[] = {
     {"stream", "stream", "number of the stream", true, 0,
      [](StreamRef s) { return static_cast<double>(s->id); },
      [](StreamRef s) { return std::to_string(s->id); }, nullptr},
@@ -144,7 +144,7 @@ std::int64_t longest_rtt(const MrcPath& path) {
   return path.rtt_max_ns;
 }
 
-constexpr Column<MrcPathRow> columns_of_paths[] = {
+constexpr Column<MrcPathRow> columns_of_mrc_paths[] = {
     {"stream", "stream", "number of the stream", true, 0,
      [](PathRef r) { return static_cast<double>(r.stream->id); },
      [](PathRef r) { return std::to_string(r.stream->id); }, nullptr},
@@ -228,10 +228,10 @@ std::vector<MrcLossRow> mrc_loss_rows(const Snapshot& snapshot) {
 }
 
 std::span<const Column<const MrcStream*>> mrc_stream_columns() noexcept {
-  return columns_of_streams;
+  return columns_of_mrc_streams;
 }
 std::span<const Column<MrcPathRow>> mrc_path_columns() noexcept {
-  return columns_of_paths;
+  return columns_of_mrc_paths;
 }
 std::span<const Column<MrcLossRow>> mrc_loss_columns() noexcept {
   return columns_of_losses;
