@@ -28,7 +28,7 @@ Incident loss() {
 
 std::string cell(const Incident& incident, std::string_view name) {
   const IncidentColumn* const column = find_column(incident_columns(), name);
-  return column == nullptr ? "?" : column->text({&incident, nullptr, 1'000'000'000});
+  return column == nullptr ? "?" : column->text({&incident, nullptr, 1'000'000'000, {}});
 }
 
 TEST(IncidentColumns, ReadLikeATicket) {
