@@ -19,8 +19,8 @@ std::uint64_t of_stream(StreamRef stream) {
   return stream->*member;
 }
 template <std::uint64_t MrcStream::*member>
-constexpr Column<Stream> stream_count(std::string_view name, std::string_view heading, std::string_view help,
-                                      std::uint8_t priority) {
+constexpr Column<Stream> mrc_stream_count(std::string_view name, std::string_view heading,
+                                          std::string_view help, std::uint8_t priority) {
   return count_column<Stream, of_stream<member>>(name, heading, help, priority);
 }
 template <MrcPlace place>
@@ -65,7 +65,7 @@ constexpr Column<Stream> columns_of_mrc_streams[] = {
     {"paths", "paths", "entropy values: UDP source ports, with IPv6 and the flow label", true, 0,
      [](StreamRef s) { return static_cast<double>(s->paths.size()); },
      [](StreamRef s) { return std::to_string(s->paths.size()); }, nullptr},
-    stream_count<&MrcStream::packets>("packets", "packets", "packets with data, repeats included", 0),
+    mrc_stream_count<&MrcStream::packets>("packets", "packets", "packets with data, repeats included", 0),
     {"bytes", "bytes", "bytes of these on the wire", true, 2,
      [](StreamRef s) { return static_cast<double>(s->bytes); },
      [](StreamRef s) { return bytes_text(s->bytes); }, [](StreamRef s) { return std::to_string(s->bytes); }},
@@ -73,11 +73,11 @@ constexpr Column<Stream> columns_of_mrc_streams[] = {
      [](StreamRef s) { return static_cast<double>(s->payload); },
      [](StreamRef s) { return bytes_text(s->payload); },
      [](StreamRef s) { return std::to_string(s->payload); }},
-    stream_count<&MrcStream::messages>("messages", "messages", "messages that end", 3),
-    stream_count<&MrcStream::repeats>("repeats", "repeats", "packets sent again (RTX)", 0),
-    stream_count<&MrcStream::needed>("needed", "needed", "repeats of what was lost", 2),
-    stream_count<&MrcStream::needless>("needless", "needless", "repeats of what had arrived", 1),
-    stream_count<&MrcStream::undecided>(
+    mrc_stream_count<&MrcStream::messages>("messages", "messages", "messages that end", 3),
+    mrc_stream_count<&MrcStream::repeats>("repeats", "repeats", "packets sent again (RTX)", 0),
+    mrc_stream_count<&MrcStream::needed>("needed", "needed", "repeats of what was lost", 2),
+    mrc_stream_count<&MrcStream::needless>("needless", "needless", "repeats of what had arrived", 1),
+    mrc_stream_count<&MrcStream::undecided>(
         "undecided", "undecided", "repeats of which the capture does not show whether they were needed", 2),
     count_column<Stream, lost_of>("lost", "lost", "packets lost, trimmed ones included", 0),
     count_column<Stream, mrc_lost_at<MrcPlace::before_capture>>("lost_before", "before",
@@ -87,21 +87,21 @@ constexpr Column<Stream> columns_of_mrc_streams[] = {
     count_column<Stream, trimmed_of>("trimmed", "trimmed", "trimmed by a switch, wherever", 1),
     count_column<Stream, mrc_lost_at<MrcPlace::trimmed_last_hop>>(
         "trimmed_last_hop", "at last hop", "of these: by the last switch before the receiver", 2),
-    stream_count<&MrcStream::not_captured>(
+    mrc_stream_count<&MrcStream::not_captured>(
         "not_captured", "not here",
         "packets that arrived and never came by here: on a path that is not "
         "captured, or missed by the capture",
         1),
-    stream_count<&MrcStream::ce>("ce", "CE", "data packets seen marked CE", 1),
-    stream_count<&MrcStream::marked>("marked", "M=1", "SACKs that report a mark on a path", 2),
-    stream_count<&MrcStream::retired>("retired", "M=2", "SACKs that ask to retire a path", 3),
-    stream_count<&MrcStream::sacks>("sacks", "SACKs", "SACKs of the receiver", 2),
+    mrc_stream_count<&MrcStream::ce>("ce", "CE", "data packets seen marked CE", 1),
+    mrc_stream_count<&MrcStream::marked>("marked", "M=1", "SACKs that report a mark on a path", 2),
+    mrc_stream_count<&MrcStream::retired>("retired", "M=2", "SACKs that ask to retire a path", 3),
+    mrc_stream_count<&MrcStream::sacks>("sacks", "SACKs", "SACKs of the receiver", 2),
     count_column<Stream, nacks_of>("nacks", "NACKs", "NACKs of the receiver", 1),
     {"nack_reasons", "NACK reasons", "NACKs by reason", false, hidden_column, nullptr,
      [](StreamRef s) { return mrc_nacks_text(*s); }, nullptr},
-    stream_count<&MrcStream::naks>("naks", "NAKs", "refusals of messages (AETH)", 3),
-    stream_count<&MrcStream::probes>("probes", "probes", "probe requests", 3),
-    stream_count<&MrcStream::probes_answered>("probes_answered", "answered", "of these: answered", 3),
+    mrc_stream_count<&MrcStream::naks>("naks", "NAKs", "refusals of messages (AETH)", 3),
+    mrc_stream_count<&MrcStream::probes>("probes", "probes", "probe requests", 3),
+    mrc_stream_count<&MrcStream::probes_answered>("probes_answered", "answered", "of these: answered", 3),
     {"rtt_p50", "RTT p50", "from here to the receiver and back, half of the answers that name their packet",
      true, 0, [](StreamRef s) { return static_cast<double>(rtt_of(s, 0.5)); },
      [](StreamRef s) { return mrc_time(s->rtt_ns.count(), rtt_of(s, 0.5)); },
@@ -118,8 +118,8 @@ std::uint64_t of_path(PathRef row) {
   return row.path->*member;
 }
 template <std::uint64_t MrcPath::*member>
-constexpr Column<MrcPathRow> path_count(std::string_view name, std::string_view heading,
-                                        std::string_view help, std::uint8_t priority) {
+constexpr Column<MrcPathRow> mrc_path_count(std::string_view name, std::string_view heading,
+                                            std::string_view help, std::uint8_t priority) {
   return count_column<MrcPathRow, of_path<member>>(name, heading, help, priority);
 }
 template <std::int64_t (*get)(const MrcPath&)>
@@ -156,18 +156,18 @@ constexpr Column<MrcPathRow> columns_of_mrc_paths[] = {
        return r.path->flow_label == 0 ? std::string() : fmt::format("{:#06x}", r.path->flow_label);
      },
      nullptr},
-    path_count<&MrcPath::packets>("packets", "packets", "packets with data, repeats included", 0),
+    mrc_path_count<&MrcPath::packets>("packets", "packets", "packets with data, repeats included", 0),
     {"bytes", "bytes", "bytes of these on the wire", true, 2,
      [](PathRef r) { return static_cast<double>(r.path->bytes); },
      [](PathRef r) { return bytes_text(r.path->bytes); },
      [](PathRef r) { return std::to_string(r.path->bytes); }},
-    path_count<&MrcPath::repeats>("repeats", "repeats", "packets sent again on this path", 1),
-    path_count<&MrcPath::lost>("lost", "lost", "seen here, or trimmed, and lost on this path", 0),
-    path_count<&MrcPath::trimmed>("trimmed", "trimmed", "of these: trimmed", 0),
-    path_count<&MrcPath::ce>("ce", "CE", "seen marked CE", 0),
-    path_count<&MrcPath::marked>("marked", "M=1", "SACKs that report a mark on this path", 1),
-    path_count<&MrcPath::retired>("retired", "M=2", "SACKs that ask to retire it", 2),
-    path_count<&MrcPath::answers>("answers", "timed", "answers that name a packet of this path", 2),
+    mrc_path_count<&MrcPath::repeats>("repeats", "repeats", "packets sent again on this path", 1),
+    mrc_path_count<&MrcPath::lost>("lost", "lost", "seen here, or trimmed, and lost on this path", 0),
+    mrc_path_count<&MrcPath::trimmed>("trimmed", "trimmed", "of these: trimmed", 0),
+    mrc_path_count<&MrcPath::ce>("ce", "CE", "seen marked CE", 0),
+    mrc_path_count<&MrcPath::marked>("marked", "M=1", "SACKs that report a mark on this path", 1),
+    mrc_path_count<&MrcPath::retired>("retired", "M=2", "SACKs that ask to retire it", 2),
+    mrc_path_count<&MrcPath::answers>("answers", "timed", "answers that name a packet of this path", 2),
     path_time<shortest_rtt>("rtt_min", "RTT min", "from here to the receiver and back, shortest", 1),
     path_time<mean_rtt>("rtt_mean", "RTT mean", "likewise, on average", 0),
     path_time<longest_rtt>("rtt_max", "RTT max", "likewise, longest", 1),

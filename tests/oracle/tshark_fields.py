@@ -40,7 +40,7 @@ NAMES_OF_TSHARK = {"infiniband.payload": "data.data"}
 
 FLUSH, ATOMIC_WRITE, CNP = 0x1C, 0x1D, 0x81
 BEHIND_HEADERS = ("infiniband.payload", "infiniband.invariant.crc", "infiniband.variant.crc")
-RD, XRC = 2, 5
+RD, XRC, MRC = 2, 5, 6
 ERF = "98"  # Wireshark's number of the encapsulation
 WITHOUT_PAYLOAD = (0x0C, 0x11, 0x12, 0x13, 0x14)  # READ request, ACK, atomics and their answer
 
@@ -113,6 +113,11 @@ def _(packet, field, ours, theirs):
 @exception("XRC", "tshark 4.0 knows no service 5: no XRCETH, and nothing behind it")
 def _(packet, field, ours, theirs):
     return packet.service() == XRC and extended(field) and theirs == ""
+
+
+@exception("MRC", "tshark 4.0 knows no service 6 and stops behind the BTH")
+def _(packet, field, ours, theirs):
+    return packet.service() == MRC and extended(field) and theirs == ""
 
 
 @exception("RD", "tshark 4.0 counts the RDETH's place from the wrong end (IBTA 9.2: it follows the BTH)")

@@ -38,7 +38,7 @@ class BySize(unittest.TestCase):
         for seed in (3, 4, 5):
             found, _ = report(*self.SIZES, "--max-payload", "3900", seed=seed)
             first = found["diagnoses"][0]
-            self.assertEqual((first["cause"], first["kind"], first["severity"]), ("no_answer", "by_size", "fatal"))
+            self.assertEqual((first["cause"], first["kind"], first["severity"]), ("path_mtu", "by_size", "fatal"))
             self.assertTrue(facts_with(found, "as behind a link with a smaller MTU"), first)
 
     def test_a_way_that_dies_is_none(self):
