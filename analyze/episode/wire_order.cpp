@@ -65,7 +65,8 @@ class Untangled {
 
   void learn();
   void untangle(List<std::int32_t>& stream) const;
-  [[nodiscard]] std::size_t next_of(const List<std::int32_t>& waiting, std::int64_t cursor) const;
+  [[nodiscard]] std::size_t next_of(const List<std::int32_t>& waiting, std::int64_t cursor,
+                                    const Set<std::int64_t>& sent) const;
   void earliest_of_later(const List<std::int32_t>& stream);
   void place_answers();
   void rank(List<std::int32_t>& order) const;
@@ -97,13 +98,15 @@ void Untangled::learn() {
   List<std::pair<std::int64_t, std::int64_t>> tops;  // PSNs that rise, with when they came
   std::int64_t row = -1;                             // where it goes on
   std::size_t before_row = 0;                        // so many late ones
+  bool before_again = false;                         // its row goes on with what had come
   int again_in_row = 0;                              // what had come is sent again, and what follows it
   bool asked_for = false;                            // a NAK asked for what rises since then
   std::size_t before_it = 0;                         // so many late ones
   for (const std::int32_t i : requests_) {
     const Note& note = at(i);
     const bool again = !seen.insert(note.psn) || reads.within(note.psn);
-    if (note.psn != row) before_row = late.size();
+    const bool follows = note.psn == row;
+    if (!follows) before_row = late.size();
     if (again && late.size() >= before_row + some) late.resize(before_row);
     constexpr std::int64_t near = 4;
     const bool rises = note.psn >= row && note.psn < row + near;
@@ -116,14 +119,16 @@ void Untangled::learn() {
     if (again && asked_for) late.resize(std::min(before_it, late.size()));
     if (!rises || tops.empty() || note.psn > tops.back().first) again_in_row = 0;
     again_in_row += again ? 1 : 0;
-    const bool in_pass = again_in_row >= a_pass;
+    const bool in_pass = again_in_row >= a_pass || (before_again && follows);
+    before_again = again || (before_again && follows);
     if (again) continue;
     if (tops.empty() || note.psn > tops.back().first) {
       tops.emplace_back(note.psn, note.time_ns);
     } else if (!note.before && !in_pass && !asked.contains(note.psn) && end_of(note) > facts_.acked) {
       const auto beyond =
           std::upper_bound(tops.begin(), tops.end(), std::pair{note.psn, notes_.back().time_ns});
-      if (beyond != tops.end()) late.push_back(note.time_ns - beyond->second);
+      const std::int64_t by_ns = beyond == tops.end() ? at_once_ns : note.time_ns - beyond->second;
+      if (by_ns < at_once_ns) late.push_back(by_ns);
     }
   }
   const std::size_t one_of = late.size() < 2 * some ? 8 : 20;
@@ -134,19 +139,28 @@ void Untangled::learn() {
   facts_.disorder_ns = std::max(facts_.disorder_ns, std::min(late[most], longest_ns) / 4 * 5);
 }
 
-/// Of those that may be next by their times: what the pass goes on with, or the first one behind a gap, or
-/// where it goes back to.
-std::size_t Untangled::next_of(const List<std::int32_t>& waiting, std::int64_t cursor) const {
+/// Of those that may be next by their times: what the pass goes on with; else the first one behind a gap or
+/// where it goes back to, whichever came before the other.
+std::size_t Untangled::next_of(const List<std::int32_t>& waiting, std::int64_t cursor,
+                               const Set<std::int64_t>& sent) const {
   const std::int64_t until = at(waiting.front()).time_ns + facts_.disorder_ns;
   std::size_t ahead = waiting.size();
   std::size_t back = waiting.size();
+  constexpr int a_row = 2;
+  int again = 0;                // so many came that were sent before
+  std::int64_t row_ns = until;  // when the last of a row of them came
   for (std::size_t i = 0; i < waiting.size() && at(waiting[i]).time_ns <= until; ++i) {
     const std::int64_t psn = at(waiting[i]).psn;
-    if (psn == cursor) return i;
+    const std::int64_t time_ns = at(waiting[i]).time_ns;
+    if (psn == cursor) {
+      // A pass long before it is no disorder.
+      return back < i && time_ns - row_ns > facts_.disorder_ns / 2 ? back : i;
+    }
+    if (sent.contains(psn) && ++again == a_row) row_ns = time_ns;
     std::size_t& best = psn > cursor ? ahead : back;
     if (best == waiting.size() || psn < at(waiting[best]).psn) best = i;
   }
-  return ahead < waiting.size() ? ahead : back;
+  return ahead < back ? ahead : back;
 }
 
 void Untangled::untangle(List<std::int32_t>& stream) const {
@@ -154,6 +168,7 @@ void Untangled::untangle(List<std::int32_t>& stream) const {
   constexpr std::size_t at_most = 512;  // at once
   List<std::int32_t> waiting;
   List<std::int32_t> sorted;
+  Set<std::int64_t> sent;
   std::size_t taken = 0;
   std::int64_t cursor = at(stream.front()).psn;
   for (std::size_t i = 0; i < std::min(stream.size(), at_most); ++i) {
@@ -164,7 +179,8 @@ void Untangled::untangle(List<std::int32_t>& stream) const {
     while (waiting.size() < at_most && taken < stream.size()) waiting.push_back(stream[taken++]);
   };
   for (fill(); !waiting.empty(); fill()) {
-    const std::size_t next = next_of(waiting, cursor);
+    const std::size_t next = next_of(waiting, cursor, sent);
+    sent.insert(at(waiting[next]).psn);
     cursor = end_of(at(waiting[next]));
     sorted.push_back(waiting[next]);
     waiting.erase(waiting.begin() + static_cast<std::ptrdiff_t>(next));

@@ -13,20 +13,20 @@ COUNTED = ("false", "beyond", "missed", "contradicted")
 # figure changes it here, and a kind that meets the aim leaves the table. What is not listed is held to the aim.
 # What is contradicted: NAKs of repeats that a responder keeping early packets had asked for before (selective_repeat), or
 # whose first transmissions were forgotten (long_way); stamps whose order is not that of the wire (jittered_stamps); losses
-# in a capture that has holes (everything); NAKs that ask once more for what seems to have arrived (heavy_loss).
+# in a capture that has holes (everything); NAKs that ask once more for what seems to have arrived (heavy_loss). Of that kind
+# 142 were counted while one connection passed for disordered, of which nothing was claimed, and so nothing contradicted.
 TODAY = {
     "tail_drop": {"recall": 0.9173, "places": 0.5624},
     "whole_message": {"places": 0.9705},
     "soft_roce": {"places": 0.9418},
-    "spraying_loss": {"precision": 0.9886, "recall": 0.9645, "places": 0.8333, "beyond": 3},
+    "spraying_loss": {"precision": 0.9954, "recall": 0.9711, "places": 0.9333},
     "selective_repeat": {"causes": 0.9467, "places": 0.8333, "contradicted": 6},
-    "flowlets": {"causes": 0.9384},
     "long_way": {"causes": 0.5513, "places": 0.7692, "contradicted": 3},
-    "capture_misses": {"places": 0.9868, "missed": 33},
-    "capture_misses_loss": {"places": 0.7794, "missed": 4},
+    "capture_misses": {"places": 0.9868},
+    "capture_misses_loss": {"places": 0.9219},
     "jittered_stamps": {"places": 0.6249, "contradicted": 7},
-    "everything": {"precision": 0.994, "recall": 0.9903, "causes": 0.9902, "places": 0.7142, "beyond": 2, "contradicted": 5},
-    "heavy_loss": {"precision": 0.9993, "recall": 0.9938, "causes": 0.9656, "places": 0.8015, "missed": 8, "contradicted": 142},
+    "everything": {"precision": 0.9948, "recall": 0.9903, "causes": 0.9902, "places": 0.7142, "beyond": 2, "contradicted": 5},
+    "heavy_loss": {"recall": 0.9952, "causes": 0.9769, "places": 0.8325, "contradicted": 151},
     "trimmed": {"beyond": 10, "contradicted": 6},
     "trimmed_ip_length_kept": {"causes": 0.985},
 }

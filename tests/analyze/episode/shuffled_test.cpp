@@ -263,6 +263,33 @@ TEST(Shuffled, TheEndOfAPassIsOvertakenByTheNextOne) {
   )");
 }
 
+TEST(Shuffled, APassThatCameBeforeIsNoDisorder) {
+  // The timer sends the oldest again; 14 to 17 are new, though they come in another order.
+  std::vector<Note> notes;
+  for (const EpisodeLine& line : parse_episode(R"(
+         0 write 10 |
+         1 write 11 |
+         2 write 12 |
+         3 write 13 |
+      4000 write 10 |
+      4004 ack 13   |
+      4008 write 16 |
+      4009 write 17 |
+      4012 write 14 |
+      4013 write 15 |
+      4020 ack 17   |
+  )"))
+    notes.push_back(line.note);
+  Facts facts;
+  facts.first = facts.acked = 10;
+  facts.disorder_ns = 10'000;
+  const std::vector<Ruling> rulings = explain(notes, facts).rulings;
+  for (std::size_t i = 0; i < rulings.size(); ++i) {
+    EXPECT_EQ(rulings[i].what == Ruling::What::repeat, i == 4) << "line " << i + 1;
+    EXPECT_EQ(rulings[i].lost_before, 0U) << "line " << i + 1;
+  }
+}
+
 }  // namespace
 }  // namespace shuffled_test
 }  // namespace roce::analyze::episode
