@@ -180,6 +180,11 @@ Draft* best_fit(std::vector<Draft>& drafts, std::size_t troubles, const Finding&
   return best;
 }
 
+/// What the capture is known to have dropped, or its mirror, is what it lacks.
+bool explains_missing(const Diagnosis& diagnosis, const Finding& finding) {
+  return finding.id == "loss_by_capture" && !diagnosis.from && !diagnosis.to;
+}
+
 /// Adds a finding that is evidence of no trouble: as a diagnosis of its own, or to one that says the same of
 /// others.
 void add_alone(const Snapshot& snapshot, std::size_t index, const FindingRole& role,
@@ -189,7 +194,7 @@ void add_alone(const Snapshot& snapshot, std::size_t index, const FindingRole& r
       drafts.begin() + static_cast<std::ptrdiff_t>(troubles), drafts.end(), [&](const Draft& each) {
         const bool same = snapshot.findings[each.diagnosis.findings.front()].id == finding.id;
         return same || (each.follows < role.follows && each.cause == role.alone &&
-                        share_hosts(each.diagnosis, finding));
+                        (share_hosts(each.diagnosis, finding) || explains_missing(each.diagnosis, finding)));
       });
   if (alike == drafts.end()) {
     drafts.push_back(draft_of(finding, index, role));

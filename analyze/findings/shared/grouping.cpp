@@ -39,6 +39,11 @@ Group make_group(Group::Kind kind, std::vector<Case> cases) {
   group.connections = connections.size();
   group.pairs = pairs.size();
   if (group.kind == Group::Kind::several && group.pairs == 1) group.kind = Group::Kind::pair;
+  if (group.kind == Group::Kind::several) {  // both ways between two hosts are of one pair
+    group.pairs = static_cast<std::size_t>(std::count_if(pairs.begin(), pairs.end(), [&](const Pair& way) {
+      return way.first <= way.second || !pairs.contains(Pair{way.second, way.first});
+    }));
+  }
   group.cases = std::move(cases);
   return group;
 }

@@ -46,7 +46,7 @@ struct Group {
   Proof proof;              ///< of all
   std::uint64_t of = 0;     ///< of all
   std::size_t connections = 0;
-  std::size_t pairs = 0;  ///< ordered pairs of hosts
+  std::size_t pairs = 0;  ///< of hosts; if there are several, both ways between two are one
 
   [[nodiscard]] std::uint64_t count() const noexcept { return proof.count; }
   [[nodiscard]] bool single() const noexcept { return kind == Kind::connection; }

@@ -420,6 +420,26 @@ TEST(Diagnosis, PausesOfASwitchAreAnAlternativeOfTimers) {
   }
 }
 
+TEST(Diagnosis, WhatAMirrorLostIsWhatTheCaptureLacks) {
+  DiagnosisMaker maker;
+  Connection& connection = maker.connect(1, 2);
+  happen(connection.sent[0], Event::lost_by_capture, 12);
+  NumberedStream mirror;
+  mirror.key.kind = NumberedKind::erspan;
+  mirror.counts = true;
+  mirror.packets = 4000;
+  mirror.missing = 16;
+  mirror.first_packet = 7;
+  mirror.first_ns = 0;
+  mirror.last_ns = test_second;
+  maker.snapshot.numbered.streams.push_back(mirror);
+  const auto& said = maker.say();
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_NE(said[0].sentence.find("lost 16 of 4016 packets"), std::string::npos) << said[0].sentence;
+  EXPECT_EQ(said[0].advice.find("larger buffer"), std::string::npos) << said[0].advice;
+  EXPECT_EQ(said[0].findings.size(), 2U);
+}
+
 TEST(RootCauses, EveryFindingHasARoleAndEveryRoleAFinding) {
   for (const FindingRule& rule : finding_rules())
     EXPECT_NE(diagnosis::role_of(rule.id), nullptr) << rule.id << " has no row in root_causes.cpp";

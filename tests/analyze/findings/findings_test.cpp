@@ -268,7 +268,7 @@ TEST(Grouping, EverybodyWithEverybodyIsOne) {
   }
   const std::vector<Group> groups = group_cases(cases_of(maker.snapshot));
   ASSERT_EQ(groups.size(), 1U);
-  EXPECT_EQ(subject_text(groups[0]), "30 connections of 30 pairs of hosts");
+  EXPECT_EQ(subject_text(groups[0]), "30 connections of 15 pairs of hosts");
 }
 
 TEST(Grouping, AThousandSickConnectionsMakeAFewFindings) {
