@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "analyze/results/finding_columns.hpp"
 #include "gui/charts/theme.hpp"
 #include "gui/models/details.hpp"
 #include "gui/pages/table_view.hpp"
