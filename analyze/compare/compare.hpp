@@ -20,6 +20,7 @@
 #include "analyze/record/packet_record.hpp"
 #include "analyze/results/finding.hpp"
 #include "capture/core/source.hpp"
+#include "dissect/dissect.hpp"
 
 namespace roce::analyze {
 
@@ -33,8 +34,7 @@ struct ComparePoint {
 /// Options of compare(). Pointers are not owned.
 struct CompareOptions {
   bool check_icrc = true;
-  std::uint8_t roce_ip_protocol = 0;
-  std::uint64_t trimmed_dscps = 0;                     ///< see dissect::Options
+  dissect::Options dissecting;
   std::size_t window_packets = std::size_t{1} << 19U;  ///< of both points together; a power of two
   std::int64_t window_ns = 2'000'000'000;              ///< maximum time between the two points
   std::size_t lost_limit = 10'000;                     ///< lost packets listed; all are counted

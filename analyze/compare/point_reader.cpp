@@ -5,7 +5,6 @@
 
 #include "analyze/record/fast_record.hpp"
 #include "analyze/record/outer_marks.hpp"
-#include "analyze/record/outer_marks.hpp"
 #include "dissect/bytes.hpp"
 #include "dissect/dissect.hpp"
 #include "dissect/headers/ip.hpp"
@@ -37,15 +36,13 @@ std::int64_t time_of(const capture::Frame& frame) noexcept {
 }  // namespace
 
 ReaderOptions reader_options(const CompareOptions& options) noexcept {
-  return {options.check_icrc, options.roce_ip_protocol, options.trimmed_dscps, options.filter, options.times};
+  return {options.check_icrc, options.dissecting, options.filter, options.times};
 }
 
 bool PointReader::make(const capture::Frame& frame, PointPacket& packet) {
   PacketRecord record;
   FastFrame facts;
-  dissect::Options options;
-  options.roce_ip_protocol = options_.roce_ip_protocol;
-  options.trimmed_dscps = options_.trimmed_dscps;
+  const dissect::Options& options = options_.dissecting;
   const dissect::Bytes bytes{frame.data, frame.captured};
   dissect::IcrcResult icrc;
   HeaderId network_id;

@@ -14,6 +14,7 @@
 #include "analyze/record/packet_record.hpp"
 #include "capture/core/comments.hpp"
 #include "capture/core/source.hpp"
+#include "dissect/dissect.hpp"
 #include "dissect/icrc.hpp"
 
 // Internal to compare: reads one capture as a sequence of packets.
@@ -59,8 +60,7 @@ template <class Packet>
 
 struct ReaderOptions {
   bool check_icrc = true;
-  std::uint8_t roce_ip_protocol = 0;
-  std::uint64_t trimmed_dscps = 0;
+  dissect::Options dissecting;
   const Filter* filter = nullptr;  ///< only matching packets; nullptr: all
   TimeRange times;
 };

@@ -32,15 +32,12 @@ struct AnalysisOptions {
   TimeRange times;                              ///< packets outside are left out
   std::shared_ptr<const MarkingPolicy> policy;  ///< packets are validated against it; null: none
   std::size_t flow_limit = default_flow_limit;
-  std::size_t epoch_frames = 4096;    ///< maximum frames per batch, so that a batch stays in the CPU cache
-  std::uint8_t roce_ip_protocol = 0;  ///< see dissect::Options
-  std::uint64_t trimmed_dscps = 0;    ///< likewise
-  std::uint16_t mrc_port = dissect::Options{}.mrc_port;  ///< likewise
-  dissect::NamedNumbers named;                           ///< likewise
-  bool short_way = true;                                 ///< see TrackerOptions
-  VerdictStore* verdicts = nullptr;                      ///< receives the verdict of each packet; null: none
-  TakeSummaries summaries;                               ///< called on the calling thread; may be empty
-  VerdictStore* known = nullptr;  ///< verdicts of a former analysis of the same files, for the filter
+  std::size_t epoch_frames = 4096;  ///< maximum frames per batch, so that a batch stays in the CPU cache
+  dissect::Options dissecting;
+  bool short_way = true;             ///< see TrackerOptions
+  VerdictStore* verdicts = nullptr;  ///< receives the verdict of each packet; null: none
+  TakeSummaries summaries;           ///< called on the calling thread; may be empty
+  VerdictStore* known = nullptr;     ///< verdicts of a former analysis of the same files, for the filter
   /// That analysis was interrupted, and so is this one, for this reason:
   bool known_interrupted = false;
   capture::StopReason known_stop_reason = capture::StopReason::request;

@@ -78,7 +78,7 @@ std::shared_ptr<Snapshot> conclude(AnalysisState&& followed, SourceFacts&& facts
   }
   snapshot->clocks = std::move(result.clocks);
   snapshot->icrc_checked = options.check_icrc;
-  snapshot->trimmed_dscps = options.trimmed_dscps;
+  snapshot->trimmed_dscps = options.dissecting.trimmed_dscps;
   snapshot->frames_read = followed.frames;
   if (facts.any_time) snapshot->first_read_ns = facts.first_time_ns;
   snapshot->skipped_packets = facts.statistics.skipped;

@@ -51,10 +51,7 @@ DissectStage::DissectStage(const AnalysisOptions& options, const capture::Captur
       known_(images, options.check_icrc),
       with_history_(options.filter != nullptr && options.filter->needs_history()),
       any_bound_(options.times.from.has_value() || options.times.to.has_value()) {
-  dissect_options_.roce_ip_protocol = options.roce_ip_protocol;
-  dissect_options_.trimmed_dscps = options.trimmed_dscps;
-  dissect_options_.mrc_port = options.mrc_port;
-  dissect_options_.named = options.named;
+  dissect_options_ = options.dissecting;
   fast_ = options.filter == nullptr && fast_way_exists(dissect_options_);
   images_wanted_ = fast_ && !any_bound_ && options.short_way;
 }

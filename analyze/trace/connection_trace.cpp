@@ -74,8 +74,6 @@ class Tracing {
         remarkable_(options.limit / 2),
         operations_(options.limit),
         pauses_(options.pause_limit) {
-    dissect_options_.roce_ip_protocol = options.roce_ip_protocol;
-    dissect_options_.trimmed_dscps = options.trimmed_dscps;
     trace_.connection = options.connection;
   }
 
@@ -109,7 +107,7 @@ class Tracing {
 
   void dissect(const capture::Frame& frame) {
     dissect::dissect({frame.data, frame.captured}, frame.wire, frame.link_type, dissection_,
-                     dissect_options_);
+                     options_.dissecting);
   }
 
   [[nodiscard]] std::uint64_t speed_of(const capture::Frame& frame) const {
@@ -271,7 +269,6 @@ class Tracing {
   capture::CaptureSource& source_;
   VerdictStore& verdicts_;
   const TraceOptions& options_;
-  dissect::Options dissect_options_;
   dissect::Dissection dissection_;
   Thinned<TracePoint> plain_, remarkable_;
   Thinned<TracedOperation> operations_;

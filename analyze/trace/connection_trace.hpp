@@ -17,6 +17,7 @@
 #include "analyze/packet/verdict.hpp"
 #include "analyze/packet/verdict_store.hpp"
 #include "capture/core/source.hpp"
+#include "dissect/dissect.hpp"
 
 namespace roce::analyze {
 
@@ -135,8 +136,7 @@ struct TraceOptions {
   PriorityMap priorities;
   std::uint64_t link_speed_bps = 0;  ///< for pauses; 0 = as recorded in the capture
   bool check_icrc = true;
-  std::uint8_t roce_ip_protocol = 0;  ///< see dissect::Options
-  std::uint64_t trimmed_dscps = 0;    ///< likewise
+  dissect::Options dissecting;
   /// Called from time to time on the calling thread.
   std::function<void(const capture::CaptureSource&, std::uint64_t frames)> progress;
 };

@@ -14,9 +14,9 @@
 #include "cli/core/analyze_options.hpp"
 #include "cli/core/command.hpp"
 #include "cli/core/confined_inputs.hpp"
+#include "cli/core/dissect_options.hpp"
 #include "cli/core/input_files.hpp"
 #include "cli/core/interrupt.hpp"
-#include "cli/core/link_options.hpp"
 #include "cli/core/output.hpp"
 #include "cli/core/output_files.hpp"
 #include "cli/core/progress.hpp"
@@ -39,8 +39,7 @@ struct CompareCommand {
   std::string color = "auto";
   std::size_t top = 20;
   std::size_t window = analyze::CompareOptions().window_packets;
-  std::string trimmed_dscp;
-  unsigned roce_ip_protocol = 0;
+  DissectOptions dissecting;
   unsigned jobs = 0;  ///< threads; 0 = one per core
   ReadingOptions reading;
   bool no_icrc = false;
@@ -85,8 +84,7 @@ void name_connections(const Files& files, unsigned direction, const CompareComma
   analyze::AnalysisOptions analysis;
   analysis.jobs = options.jobs;
   analysis.check_icrc = !options.no_icrc;
-  analysis.roce_ip_protocol = static_cast<std::uint8_t>(options.roce_ip_protocol);
-  analysis.trimmed_dscps = parse_dscps(options.trimmed_dscp).value_or(0);
+  analysis.dissecting = options.dissecting.with(nullptr);
   const auto snapshot = run_pass(**source, analysis, "connections ");
   // Errors of the comparison itself recur here.
   if (errors.empty()) errors = snapshot->errors;
@@ -205,8 +203,7 @@ int run_compare(const CompareCommand& options) {
   if (a == nullptr || b == nullptr) return exit_input;
   analyze::CompareOptions compare;
   compare.check_icrc = !options.no_icrc;
-  compare.roce_ip_protocol = static_cast<std::uint8_t>(options.roce_ip_protocol);
-  compare.trimmed_dscps = parse_dscps(options.trimmed_dscp).value_or(0);
+  compare.dissecting = options.dissecting.with(nullptr);
   compare.window_packets = std::bit_ceil(options.window);
   compare.filter = choice->filter ? &*choice->filter : nullptr;
   compare.times = choice->times;
@@ -288,12 +285,7 @@ void add_compare(CLI::App& app, Action& action) {
   command->add_option("--color", options->color, "auto, always or never")
       ->check(CLI::IsMember({"auto", "always", "never"}))
       ->type_name("WHEN");
-  add_trimmed_dscp_option(*command, options->trimmed_dscp);
-  command
-      ->add_option("--roce-ip-protocol", options->roce_ip_protocol,
-                   "treat IP packets of this protocol number as RoCE directly over IP, too")
-      ->check(CLI::Range(1U, 255U))
-      ->type_name("N");
+  options->dissecting.add_to(*command);
   auto* csv = command->add_flag("--csv", options->csv, "the lost packets as CSV");
   command->add_flag("--repeats", options->repeats, "with --csv: what was sent again, and why")->needs(csv);
   auto* json = command->add_flag("--json", options->json, "one JSON object");

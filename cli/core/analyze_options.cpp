@@ -132,14 +132,7 @@ void AnalyzeOptions::add_shared_to(CLI::App& command) {
       ->check(CLI::IsMember({"auto", "always", "never"}))
       ->type_name("WHEN");
   add_policy_option(command, policy);
-  add_trimmed_dscp_option(command, trimmed_dscp);
-  add_mrc_port_option(command, mrc_port);
-  add_decode_as_option(command, decode_as);
-  command
-      .add_option("--roce-ip-protocol", roce_ip_protocol,
-                  "treat IP packets of this protocol number as RoCE directly over IP, too")
-      ->check(CLI::Range(1U, 255U))
-      ->type_name("N");
+  dissecting.add_to(command);
 }
 
 std::shared_ptr<const analyze::Snapshot> run_pass(capture::CaptureSource& source,
@@ -207,11 +200,8 @@ std::string same_packets(const AnalyzeOptions& options) {
   text += policy_argument(options.policy);
   if (options.no_icrc) text += " --no-icrc";
   if (options.reading.packets != 0) text += fmt::format(" -c {}", options.reading.packets);
-  if (!options.trimmed_dscp.empty()) text += " --trimmed-dscp " + options.trimmed_dscp;
-  if (options.mrc_port) text += fmt::format(" --mrc-port {}", *options.mrc_port);
   if (options.clock == "switch") text += " --time switch";
-  if (!options.decode_as.empty()) text += " --decode-as " + options.decode_as;
-  if (options.roce_ip_protocol != 0) text += fmt::format(" --roce-ip-protocol {}", options.roce_ip_protocol);
+  text += options.dissecting.words();
   return text;
 }
 
@@ -237,12 +227,7 @@ std::optional<analyze::AnalysisOptions> analysis_options(const AnalyzeOptions& o
   }
   analysis.jobs = options.jobs;
   analysis.check_icrc = !options.no_icrc;
-  analysis.roce_ip_protocol = static_cast<std::uint8_t>(options.roce_ip_protocol);
-  analysis.named = parse_named_numbers(options.decode_as).value_or(dissect::NamedNumbers());
-  analysis.trimmed_dscps = parse_dscps(options.trimmed_dscp).value_or(0);
-  if (analysis.policy) analysis.trimmed_dscps |= analysis.policy->trimmed_dscps();
-  if (analysis.policy) analysis.mrc_port = analysis.policy->mrc_port().value_or(analysis.mrc_port);
-  analysis.mrc_port = options.mrc_port.value_or(analysis.mrc_port);
+  analysis.dissecting = options.dissecting.with(analysis.policy.get());
   analysis.link_speed_bps = parse_link_speed(options.link_speed).value_or(0);
   analysis.pause_storm_ns = parse_duration(options.pause_storm).value_or(analyze::default_storm_ns);
   analysis.pfc_watchdog = parse_watchdog(options.pfc_watchdog).value_or(analyze::WatchdogTimes());

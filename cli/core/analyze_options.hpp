@@ -10,6 +10,7 @@
 #include "analyze/packet/verdict_store.hpp"
 #include "analyze/pipeline/analysis.hpp"
 #include "cli/core/confined_inputs.hpp"
+#include "cli/core/dissect_options.hpp"
 #include "cli/core/reading_options.hpp"
 
 namespace CLI {
@@ -28,14 +29,11 @@ struct AnalyzeOptions {
   std::string pause_storm;   ///< empty: the default
   std::string pfc_watchdog;  ///< empty: not known
   std::string color = "auto";
-  std::string policy;             ///< a file or a profile
-  std::string fail_on;            ///< name of a severity; empty: findings do not change the exit status
-  unsigned jobs = 0;              ///< threads; 0 = one per core
-  std::string trimmed_dscp;       ///< see parse_dscps(); empty: those of the policy
-  std::string clock;              ///< of --time; empty: that of the capture
-  std::string decode_as;          ///< see parse_named_numbers()
-  unsigned roce_ip_protocol = 0;  ///< 0 = none
-  std::optional<std::uint16_t> mrc_port;  ///< none: that of the policy, or the default
+  std::string policy;   ///< a file or a profile
+  std::string fail_on;  ///< name of a severity; empty: findings do not change the exit status
+  unsigned jobs = 0;    ///< threads; 0 = one per core
+  std::string clock;    ///< of --time; empty: that of the capture
+  DissectOptions dissecting;
   bool no_icrc = false;
   bool no_sandbox = false;
   ReadingOptions reading;

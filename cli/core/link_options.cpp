@@ -10,8 +10,6 @@
 #include <string_view>
 #include <utility>
 
-#include "analyze/numbered/switch_time.hpp"
-
 namespace roce::cli {
 namespace {
 
@@ -90,100 +88,6 @@ std::string watchdog_error(const std::string& text) {
   if (parse_watchdog(text)) return {};
   return fmt::format(
       "not the times of a watchdog: '{}' (detection and restoration, each with its unit: 200ms,400ms)", text);
-}
-
-std::optional<std::uint64_t> parse_dscps(const std::string& text) {
-  constexpr unsigned most = 63;
-  std::uint64_t bits = 0;
-  const char* at = text.data();
-  const char* const end = at + text.size();
-  for (;;) {
-    unsigned dscp = 0;
-    const auto [stop, failure] = std::from_chars(at, end, dscp);
-    if (failure != std::errc() || dscp == 0 || dscp > most) return std::nullopt;
-    bits |= std::uint64_t{1} << dscp;
-    if (stop == end) return bits;
-    if (*stop != ',') return std::nullopt;
-    at = stop + 1;
-  }
-}
-
-std::string dscps_error(const std::string& text) {
-  if (parse_dscps(text)) return {};
-  return fmt::format("not a list of DSCPs: '{}' (numbers from 1 to 63: 11 or 11,21)", text);
-}
-
-std::optional<dissect::NamedNumbers> parse_named_numbers(const std::string& text) {
-  dissect::NamedNumbers named;
-  const char* at = text.data();
-  const char* const end = at + text.size();
-  while (at < end) {
-    const std::string_view rest(at, static_cast<std::size_t>(end - at));
-    const std::size_t equals = rest.find('=');
-    if (equals == std::string_view::npos) return std::nullopt;
-    const std::string_view name = rest.substr(0, equals);
-    unsigned number = 0;
-    const auto [stop, failure] = std::from_chars(at + equals + 1, end, number);
-    const unsigned most = name == "ifa" ? 0xff : 0xffff;
-    if (failure != std::errc() || number == 0 || number > most || (stop != end && *stop != ','))
-      return std::nullopt;
-    if (name == "falcon") {
-      named.falcon_port = static_cast<std::uint16_t>(number);
-    } else if (name == "veroce") {
-      named.veroce_port = static_cast<std::uint16_t>(number);
-    } else if (name == "ifa") {
-      named.ifa_protocol = static_cast<std::uint8_t>(number);
-    } else {
-      return std::nullopt;
-    }
-    if (stop == end) return named;
-    at = stop + 1;
-  }
-  return std::nullopt;
-}
-
-void add_decode_as_option(CLI::App& command, std::string& numbers) {
-  command
-      .add_option("--decode-as", numbers,
-                  "numbers that nobody assigned: UDP ports of falcon and veroce, IP protocol of ifa")
-      ->check([](const std::string& text) {
-        return parse_named_numbers(text) ? std::string()
-                                         : fmt::format(
-                                               "not NAME=NUMBER[,...]: '{}' (names are falcon, veroce "
-                                               "and ifa: falcon=7777,ifa=253)",
-                                               text);
-      })
-      ->type_name("NAME=N[,...]");
-}
-
-void add_time_option(CLI::App& command, std::string& clock) {
-  command
-      .add_option(
-          "--time", clock,
-          "capture (default), or switch: stamps that switches put into the frames, in place of the times "
-          "of the capture")
-      ->check(CLI::IsMember({"capture", "switch"}))
-      ->type_name("CLOCK");
-}
-
-capture::Expected<std::unique_ptr<capture::CaptureSource>> open_timed(const std::vector<std::string>& files,
-                                                                      const std::string& clock) {
-  auto source = capture::open_files(files);
-  if (source && clock == "switch") *source = analyze::by_switch_time(std::move(*source));
-  return source;
-}
-
-void add_trimmed_dscp_option(CLI::App& command, std::string& dscps) {
-  command
-      .add_option("--trimmed-dscp", dscps,
-                  "DSCPs that switches give to packets that they trim instead of dropping them")
-      ->check(dscps_error)
-      ->type_name("N[,N]");
-}
-
-void add_mrc_port_option(CLI::App& command, std::optional<std::uint16_t>& port) {
-  command.add_option("--mrc-port", port, "UDP port of MRC besides 4791 (default: 4971; 0: none)")
-      ->type_name("PORT");
 }
 
 }  // namespace roce::cli

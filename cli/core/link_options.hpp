@@ -1,20 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values of --link-speed, --pause-storm, --pfc-watchdog, --trimmed-dscp, --decode-as and durations.
+// Values of --link-speed, --pause-storm, --pfc-watchdog and durations.
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "analyze/link/pfc_watchdog.hpp"
-#include "capture/core/source.hpp"
-#include "dissect/dissect.hpp"
-
-namespace CLI {
-class App;
-}
 
 namespace roce::cli {
 
@@ -32,21 +24,5 @@ namespace roce::cli {
 /// "200ms,400ms": detection and restoration, each as parse_duration() takes it.
 [[nodiscard]] std::optional<analyze::WatchdogTimes> parse_watchdog(const std::string& text);
 [[nodiscard]] std::string watchdog_error(const std::string& text);
-
-/// "11" or "11,21": the DSCPs as bits. Not 0, which says nothing. None for other texts.
-[[nodiscard]] std::optional<std::uint64_t> parse_dscps(const std::string& text);
-/// "falcon=7777,veroce=4794,ifa=253": numbers of protocols that nobody assigned. None if it is not that.
-[[nodiscard]] std::optional<dissect::NamedNumbers> parse_named_numbers(const std::string& text);
-[[nodiscard]] std::string dscps_error(const std::string& text);
-/// Adds --trimmed-dscp.
-void add_trimmed_dscp_option(CLI::App& command, std::string& dscps);
-/// --mrc-port
-void add_mrc_port_option(CLI::App& command, std::optional<std::uint16_t>& port);
-/// --time: of the capture, or the stamps of switches.
-void add_time_option(CLI::App& command, std::string& clock);
-/// Captures, with the times that --time asks for.
-[[nodiscard]] capture::Expected<std::unique_ptr<capture::CaptureSource>> open_timed(
-    const std::vector<std::string>& files, const std::string& clock);
-void add_decode_as_option(CLI::App& command, std::string& numbers);
 
 }  // namespace roce::cli

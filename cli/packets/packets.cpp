@@ -75,12 +75,7 @@ class Run {
         output_(std::move(output)),
         limits_(options.reading.limits()),
         most_(limits_.frames) {
-    dissect_options_.roce_ip_protocol = static_cast<std::uint8_t>(options.roce_ip_protocol);
-    dissect_options_.trimmed_dscps = parse_dscps(options.trimmed_dscp).value_or(0);
-    dissect_options_.named = parse_named_numbers(options.decode_as).value_or(dissect::NamedNumbers());
-    if (policy_) dissect_options_.trimmed_dscps |= policy_->trimmed_dscps();
-    if (policy_) dissect_options_.mrc_port = policy_->mrc_port().value_or(dissect_options_.mrc_port);
-    dissect_options_.mrc_port = options.mrc_port.value_or(dissect_options_.mrc_port);
+    dissect_options_ = options.dissecting.with(policy_.get());
     times_ = times_of(options);
     link_speed_bps_ = parse_link_speed(options.link_speed).value_or(0);
     icrc_for_filter_ = !options.no_icrc && filter_ && filter_->needs_icrc();
@@ -154,10 +149,7 @@ class Run {
     analyze::AnalysisOptions analysis;
     analysis.jobs = options_.jobs;
     analysis.check_icrc = !options_.no_icrc;
-    analysis.roce_ip_protocol = dissect_options_.roce_ip_protocol;
-    analysis.trimmed_dscps = dissect_options_.trimmed_dscps;
-    analysis.mrc_port = dissect_options_.mrc_port;
-    analysis.named = dissect_options_.named;
+    analysis.dissecting = dissect_options_;
     analysis.verdicts = &*verdicts_;
     // No more than N packets are printed, so none are missing.
     source_ = within(limited(std::move(source_), most_), {0, limits_.half_time()});
@@ -486,15 +478,8 @@ void add_packets(CLI::App& app, Action& action) {
       ->type_name("N");
   command->add_flag("-n", options->numeric, "no effect: names are never resolved (compatible with tshark)");
   command->add_flag("--list-fields", options->list_fields, "list all fields: name, type, label");
-  add_trimmed_dscp_option(*command, options->trimmed_dscp);
-  add_mrc_port_option(*command, options->mrc_port);
-  add_decode_as_option(*command, options->decode_as);
+  options->dissecting.add_to(*command);
   add_time_option(*command, options->clock);
-  command
-      ->add_option("--roce-ip-protocol", options->roce_ip_protocol,
-                   "treat IP packets of this protocol number as RoCE directly over IP, too")
-      ->check(CLI::Range(1U, 255U))
-      ->type_name("N");
   command->callback([options, &action] { action = [options] { return run_packets(*options); }; });
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/core/dissect_options.hpp"
 #include "cli/core/reading_options.hpp"
 
 namespace roce::cli {
@@ -25,11 +26,8 @@ struct PacketsOptions {
   std::string from, to;                    ///< see parse_time()
   std::string link_speed;                  ///< see parse_link_speed(); empty: as described in the capture
   ReadingOptions reading;
-  std::string trimmed_dscp;
-  std::string decode_as;
+  DissectOptions dissecting;
   std::string clock;
-  unsigned roce_ip_protocol = 0;
-  std::optional<std::uint16_t> mrc_port;
   unsigned jobs = 0;   ///< threads of the first pass, 0 = one per core
   bool tree = false;   ///< -V
   bool hex = false;    ///< -x
