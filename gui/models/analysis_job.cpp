@@ -17,8 +17,9 @@ analyze::AnalysisOptions analysis_options(const AnalysisChoice& choice) {
   options.link_speed_bps = choice.link_speed_bps;
   options.policy = choice.policy;
   if (choice.policy) options.priorities = choice.policy->priority_map();
-  if (choice.policy) options.trimmed_dscps = choice.policy->trimmed_dscps();
-  if (choice.policy) options.mrc_port = choice.policy->mrc_port().value_or(options.mrc_port);
+  if (choice.policy) options.dissecting.trimmed_dscps = choice.policy->trimmed_dscps();
+  if (choice.policy)
+    options.dissecting.mrc_port = choice.policy->mrc_port().value_or(options.dissecting.mrc_port);
   return options;
 }
 
