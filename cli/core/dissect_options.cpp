@@ -102,10 +102,7 @@ dissect::Options DissectOptions::with(const analyze::MarkingPolicy* policy) cons
   options.roce_ip_protocol = static_cast<std::uint8_t>(roce_ip_protocol);
   options.trimmed_dscps = parse_dscps(trimmed_dscp).value_or(0);
   options.named = parse_named_numbers(decode_as).value_or(dissect::NamedNumbers());
-  if (policy != nullptr) {
-    options.trimmed_dscps |= policy->trimmed_dscps();
-    options.mrc_port = policy->mrc_port().value_or(options.mrc_port);
-  }
+  if (policy != nullptr) policy->add_to(options);
   options.mrc_port = mrc_port.value_or(options.mrc_port);
   return options;
 }

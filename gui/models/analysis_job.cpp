@@ -16,10 +16,10 @@ analyze::AnalysisOptions analysis_options(const AnalysisChoice& choice) {
   options.check_icrc = choice.check_icrc;
   options.link_speed_bps = choice.link_speed_bps;
   options.policy = choice.policy;
-  if (choice.policy) options.priorities = choice.policy->priority_map();
-  if (choice.policy) options.dissecting.trimmed_dscps = choice.policy->trimmed_dscps();
-  if (choice.policy)
-    options.dissecting.mrc_port = choice.policy->mrc_port().value_or(options.dissecting.mrc_port);
+  if (choice.policy) {
+    options.priorities = choice.policy->priority_map();
+    choice.policy->add_to(options.dissecting);
+  }
   return options;
 }
 

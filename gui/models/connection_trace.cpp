@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "capture/files/reread.hpp"
+#include "gui/models/analysis_job.hpp"
 
 namespace roce::gui {
 
@@ -79,6 +80,7 @@ void ConnectionTracer::start() {
   analyze::TraceOptions options;
   options.connection = *wanted_;
   options.check_icrc = snapshot->icrc_checked;
+  options.dissecting = analysis_options(session_.choice()).dissecting;
   options.priorities = snapshot->priorities;
   for (const analyze::Connection& connection : snapshot->connections) {
     if (connection.id == *wanted_) options.pmtu = connection.pmtu;
