@@ -124,7 +124,7 @@ Step walk_arista(Walk& walk) noexcept {
     walk.out.unknown_type = ethertype_arista;
     return Step::done;
   }
-  const std::uint32_t size = wide ? AristaStamp::long_size : AristaStamp::size;
+  const auto size = static_cast<std::uint32_t>(wide ? AristaStamp::long_size : AristaStamp::size);
   if (!walk.fits(HeaderId::arista_stamp, size + 2)) return Step::done;
   walk.push(HeaderId::arista_stamp, size);
   const std::uint16_t type = load_be16(walk.at());
