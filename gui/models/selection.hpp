@@ -32,6 +32,13 @@ class Selection : public QObject {
     set(connection_, id, &Selection::connection_changed);
   }
   void set_finding(const QString& key) { set(finding_, key, &Selection::finding_changed); }
+  /// The worst finding, for who has chosen none. What was offered while a capture was being read gives way to
+  /// it as soon as all of the capture is known.
+  void offer_finding(const QString& key, bool all_known) {
+    if (!finding_.isEmpty() && !(all_known && finding_ == offered_finding_)) return;
+    offered_finding_ = key;
+    set_finding(key);
+  }
   void set_diagnosis(const std::optional<QString>& key) {
     set(diagnosis_, key, &Selection::diagnosis_changed);
   }
@@ -67,6 +74,7 @@ class Selection : public QObject {
 
   std::optional<std::uint32_t> connection_;
   QString finding_;
+  QString offered_finding_;  ///< nobody has chosen it
   std::optional<QString> diagnosis_;
   std::optional<TimeSpan> time_;
   std::optional<std::uint64_t> packet_;

@@ -201,14 +201,11 @@ void FindingsPage::refresh() {
   }
   const int all = shown() ? static_cast<int>(shown()->findings.size()) : 0;
   bar_->show_counts(listed, all);
-  // Select the worst finding by default; as long as the user selects no other one, it is updated while the
-  // capture is read.
-  const bool all_known = session_.state() == AnalysisSession::State::done && listed == all;
-  const bool unchosen = selection_.finding().isEmpty() || (all_known && selection_.finding() == offered_);
-  if (unchosen && listed > 0) {
+  if (listed == all && all > 0) {
+    selection_.offer_finding(to_qt(finding_key(shown()->findings.front())), shown()->final);
+  } else if (listed > 0) {
     const QModelIndex worst = filter_.mapToSource(filter_.index(0, 0, filter_.index(0, 0)));
-    offered_ = worst.data(TableModelBase::key_role).toString();
-    selection_.set_finding(offered_);
+    selection_.offer_finding(worst.data(TableModelBase::key_role).toString(), false);
   }
   show_selected();
 }

@@ -48,7 +48,6 @@ class FindingsPage : public Page {
   void lead_on(PageId page);
   void follow_connection();
 
-  QString offered_;       ///< key of the finding selected by default, not by the user
   bool showing_ = false;  ///< rows are changing: a new current row is not the user's selection
   DiagnosisModel diagnosis_model_;
   FindingTree model_;

@@ -260,9 +260,8 @@ void OverviewPage::show_snapshot() {
   host_model_.show(snapshot);
   timeline_->show_snapshot(snapshot);
   facts_->show_html(snapshot ? facts_html(capture_facts(*snapshot)) : QString());
-  // Select the worst finding by default.
-  if (snapshot && selection_.finding().isEmpty() && !snapshot->findings.empty())
-    selection_.set_finding(to_qt(finding_key(snapshot->findings.front())));
+  if (snapshot && !snapshot->findings.empty())
+    selection_.offer_finding(to_qt(finding_key(snapshot->findings.front())), snapshot->final);
   show_offers();
   show_banner();
 }

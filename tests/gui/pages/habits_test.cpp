@@ -189,6 +189,7 @@ TEST(Habits, PreferencesChangeTimesEverywhere) {
                   packets.model().index(row, static_cast<int>(column)).data().toString()));
     return packets.model().index(row, static_cast<int>(column)).data().toString();
   };
+  ASSERT_TRUE(eventually([&] { return window->is_settled(); }));
   EXPECT_EQ(time_of(0), QStringLiteral("2026-11-20 10:48:06.299562482"));
   const std::int64_t first = s.totals.first_time_ns;
   EXPECT_EQ(short_time(first, first + 1), QStringLiteral("10:48:06.299562"));
@@ -196,6 +197,7 @@ TEST(Habits, PreferencesChangeTimesEverywhere) {
   // A window that is opened now begins so.
   EXPECT_EQ(make_window()->packets().model().time_format(), analyze::TimeFormat::utc_date);
   window->take_preferences(Preferences());
+  ASSERT_TRUE(eventually([&] { return window->is_settled(); }));
   EXPECT_EQ(time_of(0), QStringLiteral("0.000000000"));
   EXPECT_EQ(short_time(first, first + 1'203'896'999), QStringLiteral("1.203896"));
   EXPECT_TRUE(detail->toPlainText().contains(QStringLiteral("+1.203896 s")));

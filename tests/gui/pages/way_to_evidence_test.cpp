@@ -135,8 +135,7 @@ testing::AssertionResult evidence_in_front(MainWindow& window, const analyze::Fi
 
 /// That, as soon as the list has the packet: the analysis may be ahead of it.
 testing::AssertionResult shows_evidence(MainWindow& window, const analyze::Finding& finding) {
-  constexpr int patience_ms = 5000;
-  (void)QTest::qWaitFor([&] { return bool(evidence_in_front(window, finding)); }, patience_ms);
+  (void)eventually([&] { return bool(evidence_in_front(window, finding)); });
   return evidence_in_front(window, finding);
 }
 
