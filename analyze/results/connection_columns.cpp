@@ -10,6 +10,7 @@
 #include "analyze/base/units.hpp"
 #include "analyze/packet/packet_facts.hpp"
 #include "analyze/results/flow_columns.hpp"
+#include "analyze/results/loss_columns.hpp"
 #include "dissect/cm.hpp"
 #include "dissect/ulp.hpp"
 
@@ -189,17 +190,10 @@ constexpr ConnectionColumn columns_of_connections[] = {
     count_column<ConnectionRow, sequence_count<&SequenceCounts::spurious>>(
         "spurious", "spurious", "retransmissions of what had already been acknowledged", 4),
     count_column<ConnectionRow, lost_sum>("lost", "lost", "lost transmissions", 0),
-    count_column<ConnectionRow, lost_at<Lost::before_capture>>(
-        "lost_before_capture", "lost upstream", "transmissions lost upstream of the capture point",
-        hidden_column),
-    count_column<ConnectionRow, lost_at<Lost::after_capture>>(
-        "lost_after_capture", "lost downstream", "transmissions lost downstream of the capture point",
-        hidden_column),
-    count_column<ConnectionRow, lost_at<Lost::by_capture>>(
-        "lost_by_capture", "not captured", "transmissions that were delivered, but not captured",
-        hidden_column),
-    count_column<ConnectionRow, lost_at<Lost::trimmed>>(
-        "lost_trimmed", "trimmed", "transmissions that a switch upstream trimmed", hidden_column),
+    loss_column<ConnectionRow, lost_at<Lost::before_capture>>(Lost::before_capture),
+    loss_column<ConnectionRow, lost_at<Lost::after_capture>>(Lost::after_capture),
+    loss_column<ConnectionRow, lost_at<Lost::by_capture>>(Lost::by_capture),
+    loss_column<ConnectionRow, lost_at<Lost::trimmed>>(Lost::trimmed),
     count_column<ConnectionRow, sequence_count<&SequenceCounts::out_of_order>>(
         "out_of_order", "reordered", "packets out of order that are not retransmissions", 3),
     count_column<ConnectionRow, sequence_count<&SequenceCounts::duplicate_captures>>(

@@ -9,6 +9,7 @@
 #include "analyze/base/address_text.hpp"
 #include "analyze/base/units.hpp"
 #include "analyze/packet/packet_facts.hpp"
+#include "analyze/results/loss_columns.hpp"
 
 namespace roce::analyze {
 namespace {
@@ -142,17 +143,10 @@ constexpr FlowColumn columns_of_flows[] = {
     count_column<Flow, flow_sequence_count<&SequenceCounts::spurious>>(
         "spurious", "spurious", "retransmissions of what had already been acknowledged", 4),
     count_column<Flow, lost_packets>("lost", "lost", "lost transmissions", 1),
-    count_column<Flow, flow_lost_at<Lost::before_capture>>("lost_before_capture", "lost upstream",
-                                                           "transmissions lost upstream of the capture point",
-                                                           hidden_column),
-    count_column<Flow, flow_lost_at<Lost::after_capture>>(
-        "lost_after_capture", "lost downstream", "transmissions lost downstream of the capture point",
-        hidden_column),
-    count_column<Flow, flow_lost_at<Lost::by_capture>>("lost_by_capture", "not captured",
-                                                       "transmissions that were delivered, but not captured",
-                                                       hidden_column),
-    count_column<Flow, flow_lost_at<Lost::trimmed>>(
-        "lost_trimmed", "trimmed", "transmissions that a switch upstream trimmed", hidden_column),
+    loss_column<Flow, flow_lost_at<Lost::before_capture>>(Lost::before_capture),
+    loss_column<Flow, flow_lost_at<Lost::after_capture>>(Lost::after_capture),
+    loss_column<Flow, flow_lost_at<Lost::by_capture>>(Lost::by_capture),
+    loss_column<Flow, flow_lost_at<Lost::trimmed>>(Lost::trimmed),
     count_column<Flow, flow_sequence_count<&SequenceCounts::out_of_order>>(
         "out_of_order", "reordered", "packets out of order that are not retransmissions", 4),
     count_column<Flow, flow_sequence_count<&SequenceCounts::duplicate_captures>>(

@@ -12,6 +12,7 @@
 #include "analyze/base/address_text.hpp"
 #include "analyze/base/units.hpp"
 #include "analyze/connection/find_connection.hpp"
+#include "analyze/results/loss_columns.hpp"
 #include "analyze/results/pause_facts.hpp"
 
 namespace roce::analyze {
@@ -218,17 +219,10 @@ constexpr PathColumn columns_of_paths[] = {
      CellType::real},
     count_column<PathRow, path_count<&PathRow::ce>>("ce", "CE", "packets with a CE mark", 1),
     count_column<PathRow, path_lost_in_network>("lost", "lost", "transmissions that the network lost", 0),
-    count_column<PathRow, path_lost<Lost::before_capture>>("lost_before_capture", "lost upstream",
-                                                           "transmissions lost upstream of the capture point",
-                                                           hidden_column),
-    count_column<PathRow, path_lost<Lost::after_capture>>(
-        "lost_after_capture", "lost downstream", "transmissions lost downstream of the capture point",
-        hidden_column),
-    count_column<PathRow, path_lost<Lost::by_capture>>("lost_by_capture", "not captured",
-                                                       "transmissions that were delivered, but not captured",
-                                                       hidden_column),
-    count_column<PathRow, path_lost<Lost::trimmed>>(
-        "lost_trimmed", "trimmed", "transmissions that a switch upstream trimmed", hidden_column),
+    loss_column<PathRow, path_lost<Lost::before_capture>>(Lost::before_capture),
+    loss_column<PathRow, path_lost<Lost::after_capture>>(Lost::after_capture),
+    loss_column<PathRow, path_lost<Lost::by_capture>>(Lost::by_capture),
+    loss_column<PathRow, path_lost<Lost::trimmed>>(Lost::trimmed),
     count_column<PathRow, path_count<&PathRow::retransmitted>>("retransmitted", "retrans",
                                                                "retransmitted packets", 2),
     count_column<PathRow, path_count<&PathRow::late>>("out_of_order", "reordered",
