@@ -237,6 +237,20 @@ std::span<const Column<MrcLossRow>> mrc_loss_columns() noexcept {
   return columns_of_losses;
 }
 
+std::string mrc_stream_filter(const MrcStream& stream) {
+  return fmt::format("roce.src == {} && roce.dst == {} && infiniband.bth.destqp == {:#x}",
+                     address_text(stream.key.src), address_text(stream.key.dst), stream.key.dst_qp);
+}
+
+std::string mrc_path_filter(const MrcPathRow& row) {
+  std::string filter =
+      fmt::format("{} && udp.srcport == {}", mrc_stream_filter(*row.stream), row.path->udp_source);
+  // Of the flow label MRC chooses the low 16 bits.
+  if (row.path->flow_label != 0)
+    filter += fmt::format(" && ipv6.flow & 0xffff == {:#x}", row.path->flow_label);
+  return filter;
+}
+
 std::string mrc_text(const Snapshot& snapshot) {
   if (snapshot.mrc == nullptr) return {};
   const Mrc& mrc = *snapshot.mrc;

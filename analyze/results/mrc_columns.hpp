@@ -31,6 +31,10 @@ struct MrcLossRow {
 [[nodiscard]] std::span<const Column<MrcPathRow>> mrc_path_columns() noexcept;
 [[nodiscard]] std::span<const Column<MrcLossRow>> mrc_loss_columns() noexcept;
 
+/// Display filters that select the packets with data of a stream, and of one path.
+[[nodiscard]] std::string mrc_stream_filter(const MrcStream& stream);
+[[nodiscard]] std::string mrc_path_filter(const MrcPathRow& row);
+
 /// "3 streams of MRC, 12000 packets over up to 256 paths"; empty without.
 [[nodiscard]] std::string mrc_text(const Snapshot& snapshot);
 

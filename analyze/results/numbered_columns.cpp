@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "analyze/base/address_text.hpp"
 #include "analyze/base/units.hpp"
 #include "dissect/field.hpp"
@@ -114,6 +116,62 @@ std::string counts_text(std::string_view title, const std::array<std::uint64_t, 
 
 std::span<const NumberedColumn> numbered_columns() noexcept {
   return columns_of_streams;
+}
+
+std::vector<const NumberedStream*> numbered_rows(const Snapshot& snapshot, NumberedRows which) {
+  std::vector<const NumberedStream*> rows;
+  for (const NumberedStream& stream : snapshot.numbered.streams) {
+    if (stream.mirror() == (which == NumberedRows::mirrors)) rows.push_back(&stream);
+  }
+  return rows;
+}
+
+std::vector<std::string> numbered_notes(const Snapshot& snapshot, NumberedRows which) {
+  const std::vector<const NumberedStream*> rows = numbered_rows(snapshot, which);
+  std::vector<std::string> notes;
+  if (rows.empty()) return notes;
+  if (which == NumberedRows::shells) {
+    notes.emplace_back("what is missing was lost on the way here or not captured, of whatever is inside");
+  } else if (const std::string lost = mirror_loss_text(snapshot.numbered); !lost.empty()) {
+    notes.push_back(lost + ": not lost by the network");
+  } else {
+    notes.emplace_back("none of them lost packets, as far as they number them");
+  }
+  const auto uncounted =
+      std::count_if(rows.begin(), rows.end(), [](const NumberedStream* each) { return !each->counts; });
+  if (uncounted != 0)
+    notes.push_back(
+        fmt::format("{} not numbered by one: several senders share a number, or it does not count; nothing "
+                    "is said of what is missing there",
+                    uncounted == 1 ? "1 is" : fmt::format("{} are", uncounted)));
+  return notes;
+}
+
+std::string numbered_filter(const NumberedStream& stream) {
+  const NumberedKey& key = stream.key;
+  if (key.kind == NumberedKind::macsec) {
+    // Without an SCI in the frame it is made of the source address and port 1.
+    constexpr unsigned port_bits = 16;
+    return fmt::format(
+        "(macsec.SCI == {:#018x} || (macsec && !macsec.SCI && eth.src == {})) && macsec.AN == {}", key.id,
+        mac_text(key.id >> port_bits), key.association);
+  }
+  std::string filter = fmt::format("{0}.src == {1} && {0}.dst == {2}", key.src.is_v4_mapped() ? "ip" : "ipv6",
+                                   address_text(key.src), address_text(key.dst));
+  switch (key.kind) {
+    case NumberedKind::esp:
+    case NumberedKind::ah:
+    case NumberedKind::psp:
+      return filter + fmt::format(" && {}.spi == 0x{:08x}", numbered_kind_names[key.kind], key.id);
+    case NumberedKind::erspan:
+      return filter + fmt::format(" && erspan.spanid == {}", key.id);
+    case NumberedKind::gre:
+    case NumberedKind::macsec:
+    case NumberedKind::count_:
+      break;
+  }
+  return filter +
+         (key.id == 0 ? std::string(" && gre && !gre.key") : fmt::format(" && gre.key == {:#x}", key.id));
 }
 
 std::vector<std::string> named_packets(const Snapshot& s) {

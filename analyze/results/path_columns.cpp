@@ -254,6 +254,17 @@ std::span<const PathColumn> path_columns() noexcept {
   return columns_of_paths;
 }
 
+std::string path_filter(const PathRow& row) {
+  std::string filter =
+      fmt::format("roce.src == {} && roce.dst == {}", address_text(row.src), address_text(row.dst));
+  if (!row.told) return filter;
+  if (row.path.has_port) filter += fmt::format(" && udp.srcport == {}", row.path.udp_source);
+  if (row.path.flow_label != 0) filter += fmt::format(" && ipv6.flow == 0x{:05x}", row.path.flow_label);
+  if (row.segment) filter += " && ipv6.dst == " + address_text(*row.segment);
+  if (row.path.source_mac != 0) filter += " && eth.src == " + mac_text(row.path.source_mac);
+  return filter;
+}
+
 std::string path_text(const PathRow& row) {
   std::string text;
   const auto add = [&](const std::string& words) { text += (text.empty() ? "" : ", ") + words; };

@@ -56,6 +56,9 @@ struct PathRow {
 using PathColumn = Column<PathRow>;
 [[nodiscard]] std::span<const PathColumn> path_columns() noexcept;
 
+/// The display filter that selects its packets; of a row of several paths, those between its hosts.
+[[nodiscard]] std::string path_filter(const PathRow& row);
+
 /// "UDP source port 51234", "UDP source port 51234, flow label 0x012345, segment fd00::7".
 [[nodiscard]] std::string path_text(const PathRow& row);
 

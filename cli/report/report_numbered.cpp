@@ -2,7 +2,7 @@
 // Sections of the text report on shells, mirrors and packets that are only named.
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "analyze/results/numbered_columns.hpp"
@@ -12,27 +12,20 @@
 namespace roce::cli {
 namespace {
 
+using analyze::NumberedRows;
 using analyze::NumberedStream;
 
 constexpr std::size_t most_streams = 20;  // --json has all
 
-void write_streams(Page& page, const analyze::Snapshot& s, bool mirrors, std::string_view title,
-                   const std::string& what) {
-  std::vector<const NumberedStream*> rows;
-  for (const NumberedStream& stream : s.numbered.streams) {
-    if (stream.mirror() == mirrors) rows.push_back(&stream);
-  }
+void write_streams(Page& page, const analyze::Snapshot& s, NumberedRows which, std::string_view title) {
+  std::vector<const NumberedStream*> rows = numbered_rows(s, which);
   if (rows.empty()) return;
   page.gap();
   page.section(title);
-  page.line(what);
-  const auto uncounted =
-      std::count_if(rows.begin(), rows.end(), [](const auto* each) { return !each->counts; });
-  if (uncounted != 0)
-    page.line(
-        fmt::format("{} not numbered by one: several senders share a number, or it does not count; nothing "
-                    "is said of what is missing there",
-                    uncounted == 1 ? "1 is" : fmt::format("{} are", uncounted)));
+  const bool lost = which == NumberedRows::mirrors && s.numbered.mirror_missing() != 0;
+  bool first = true;
+  for (const std::string& note : numbered_notes(s, which))
+    page.line(std::exchange(first, false) && lost ? page.paint("1;33", note) : note);
   if (rows.size() > most_streams) {
     page.line(fmt::format("the {} with most packets of {}, see --json", most_streams, rows.size()));
     rows.resize(most_streams);
@@ -48,12 +41,8 @@ void write_numbered(Page& page, const analyze::Snapshot& s) {
     page.section("Named only");
     for (const std::string& line : named) page.line(line);
   }
-  write_streams(page, s, false, "Shells",
-                "what is missing was lost on the way here or not captured, of whatever is inside");
-  const std::string lost = analyze::mirror_loss_text(s.numbered);
-  write_streams(page, s, true, "Mirrors",
-                lost.empty() ? "none of them lost packets, as far as they number them"
-                             : page.paint("1;33", lost) + ": not lost by the network");
+  write_streams(page, s, NumberedRows::shells, "Shells");
+  write_streams(page, s, NumberedRows::mirrors, "Mirrors");
 }
 
 }  // namespace roce::cli

@@ -15,6 +15,10 @@ import tempfile
 import unittest
 import xml.etree.ElementTree as ElementTree
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+import erspan_mirror  # noqa: E402
+from erspan_mirror import variants  # noqa: E402
+
 PROGRAM, SAMPLES = sys.argv.pop(1), os.path.abspath(sys.argv.pop(1))
 NAMES = sorted(name for name in os.listdir(SAMPLES) if ".pcap" in name)
 HTML, SVG = "{http://www.w3.org/1999/xhtml}", "{http://www.w3.org/2000/svg}"
@@ -201,13 +205,30 @@ class Page(unittest.TestCase):
     def test_tables_are_those_of_csv(self):
         path = os.path.join(SAMPLES, "06_mix_4qp.pcap.zst")
         root, _ = parsed(page(path))
-        for section in ("connections", "flows", "markings"):
+        for section in ("connections", "flows", "paths", "markings"):
             rows = csv_rows(section, path)
             got = table(root, section)
             self.assertEqual(len(got), len(rows))
             for shown, wanted in zip(got, rows):
                 for column, value in shown.items():
                     self.assertEqual(value or "0", wanted[column] or "0", (section, column))
+
+    def test_shells_and_mirrors_are_those_of_json(self):
+        with tempfile.TemporaryDirectory() as folder:
+            records = variants.read(os.path.join(SAMPLES, "02_atomic_cas.pcap"))
+            for section, made in (("shells", erspan_mirror.hide(records, 0.05, 1)), ("mirrors", erspan_mirror.mirror(records, 2, 0.05, 1))):
+                path = os.path.join(folder, section + ".pcap")
+                variants.write(path, made[0])
+                root, _ = parsed(page(path))
+                wanted = json.loads(run("report", "--json", path).stdout)[section]
+                got = table(root, section)
+                self.assertEqual(len(got), 1)
+                self.assertEqual(len(wanted), 1)
+                self.assertGreater(made[1], 0)
+                self.assertEqual(int(got[0]["missing"]), made[1])
+                for column in ("name", "src", "dst", "packets", "bytes", "missing", "gaps"):
+                    self.assertEqual(got[0][column], str(wanted[0][column]), column)
+                self.assertIsNone(root.find(f".//{HTML}section[@id='{'mirrors' if section == 'shells' else 'shells'}']"))
 
     def test_hosts_sum_up_connections(self):
         path = os.path.join(SAMPLES, "11_three_hosts.pcap.zst")

@@ -5,6 +5,7 @@
 
 #include "analyze/base/units.hpp"
 #include "analyze/findings/shared/mrc_cases.hpp"
+#include "analyze/results/mrc_columns.hpp"
 
 namespace roce::analyze {
 
@@ -28,7 +29,8 @@ void find_mrc_bad_path(const Snapshot& snapshot, FindingSink& sink) {
         "link or a switch that only this path takes is faulty or full.{}",
         name, address_text(way.src), address_text(way.dst), path.lost,
         plural(path.packets, "packet", "packets"), percent_text(path.lost, path.packets),
-        stream.paths.size() - 1, bad.others_lost == 0 ? "none" : percent_text(bad.others_lost, bad.others_sent),
+        stream.paths.size() - 1,
+        bad.others_lost == 0 ? "none" : percent_text(bad.others_lost, bad.others_sent),
         path.retired == 0 ? "" : " The receiver asked the sender not to use it any more (M = 2).");
     finding.advice = fmt::format(
         "Trace where that source port leads: the hash of each switch for these addresses and this port "
@@ -36,9 +38,7 @@ void find_mrc_bad_path(const Snapshot& snapshot, FindingSink& sink) {
         "traceroute -U --sport={0} -p 4791 {1}), then errors and drops of the links found. Other streams "
         "have other "
         "ports for the same link: look for theirs in the table mrc_paths. The packets: {2}",
-        path.udp_source, address_text(way.dst),
-        packets_command(snapshot, fmt::format("{} && infiniband.bth.destqp == {:#x} && udp.srcport == {}",
-                                              way_filter(way), stream.key.dst_qp, path.udp_source)));
+        path.udp_source, address_text(way.dst), packets_command(snapshot, mrc_path_filter({&stream, &path})));
     findings.push_back(std::move(finding));
   }
   add_told_once(sink, std::move(findings));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of connections, hosts, flows, markings, pauses and DCBX, with the columns of the text report.
+// The tables of connections, hosts, flows, paths, markings, pauses, DCBX, MRC, shells, mirrors and exports,
+// with the columns of the text report.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,6 +16,8 @@
 #include "analyze/results/link_columns.hpp"
 #include "analyze/results/marking_columns.hpp"
 #include "analyze/results/mrc_columns.hpp"
+#include "analyze/results/numbered_columns.hpp"
+#include "analyze/results/path_columns.hpp"
 
 namespace roce::analyze::html {
 namespace {
@@ -174,6 +177,22 @@ void write_flows(Page& page) {
       flow_columns(), rows, nullptr);
 }
 
+void write_paths(Page& page) {
+  const std::vector<PathRow> all = path_rows(page.snapshot);
+  if (all.empty()) return;
+  const auto rows = first_sightings(all, page.options.top, [](const PathRow& a, const PathRow& b) {
+    const std::uint64_t of_a = a.lost_in_network();
+    const std::uint64_t of_b = b.lost_in_network();
+    return of_a != of_b ? of_a > of_b : a.bytes > b.bytes;
+  });
+  write_table<PathRow>(
+      page,
+      {"paths", "Paths",
+       how_many(rows.size(), all.size(), {"path", "paths", " by UDP source port, flow label and segment"},
+                " with most losses", "paths")},
+      path_columns(), rows, nullptr);
+}
+
 void write_flow_marks(Page& page) {
   const std::vector<Marking>& all = page.snapshot.markings.rows;
   if (all.empty()) return;
@@ -218,6 +237,23 @@ void write_exported(Page& page, const Heading& heading, const std::vector<What>&
   write_table<ExportRow<What>>(page, heading, columns, first_sightings(rows, page.options.top), nullptr);
 }
 
+/// Shells and mirrors: what numbers its packets.
+void write_numbered_streams(Page& page) {
+  for (const NumberedRows which : {NumberedRows::shells, NumberedRows::mirrors}) {
+    std::vector<const NumberedStream*> rows = numbered_rows(page.snapshot, which);
+    if (rows.empty()) continue;
+    std::string text = fmt::format("{}", fmt::join(numbered_notes(page.snapshot, which), "; "));
+    if (page.options.top != 0 && rows.size() > page.options.top) {
+      text += fmt::format("; the {} with most packets of {} (all: roceanalyze report --json FILE)",
+                          page.options.top, rows.size());
+      rows.resize(page.options.top);
+    }
+    const bool mirrors = which == NumberedRows::mirrors;
+    write_table<NumberedStream>(page, {mirrors ? "mirrors" : "shells", mirrors ? "Mirrors" : "Shells", text},
+                                numbered_columns(), rows, nullptr);
+  }
+}
+
 /// Streams of MRC, and their paths: those that lost most first.
 void write_streams_of_mrc(Page& page) {
   if (page.snapshot.mrc == nullptr) return;
@@ -257,9 +293,11 @@ void write_tables(Page& page) {
   write_connections(page);
   write_hosts(page);
   write_flows(page);
+  write_paths(page);
   write_flow_marks(page);
   write_links(page);
   write_streams_of_mrc(page);
+  write_numbered_streams(page);
   write_switch_exports(page);
 }
 

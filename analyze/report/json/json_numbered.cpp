@@ -22,10 +22,10 @@ void write_numbers(JsonWriter& json, std::string_view key, const std::array<std:
 
 void write_numbered(JsonWriter& json, const Snapshot& snapshot) {
   static const JsonColumns<NumberedStream> columns(numbered_columns(), {}, {"dscp"});
-  for (const bool mirrors : {false, true}) {
-    json.key(mirrors ? "mirrors" : "shells").begin_array();
-    for (const NumberedStream& stream : snapshot.numbered.streams) {
-      if (stream.mirror() != mirrors) continue;
+  for (const NumberedRows which : {NumberedRows::shells, NumberedRows::mirrors}) {
+    json.key(which == NumberedRows::mirrors ? "mirrors" : "shells").begin_array();
+    for (const NumberedStream* each : numbered_rows(snapshot, which)) {
+      const NumberedStream& stream = *each;
       json.begin_object();
       columns.write_rest(json, stream);
       json.key("dscp").begin_object();
