@@ -66,6 +66,7 @@ struct LostPacket {
   std::uint64_t packet = 0;  ///< frame number in the file that has it
   std::int64_t time_ns = 0;
   std::uint32_t psn = 0;
+  std::uint16_t port = 0;  ///< UDP source port; 0: none
   std::uint8_t opcode = 0;
   /// Its retransmission that arrived, or for an acknowledgement a later one that covers it; in the same file.
   std::optional<std::uint64_t> repaired_by;
@@ -165,6 +166,17 @@ struct CompareDirection {
   std::optional<DelayStats> delay;  ///< relative to the fastest packet if the clock offset is unknown
 };
 
+/// Packets between two addresses with one UDP source port: what a fabric that balances load sends one way.
+struct ComparePath {
+  dissect::IpAddress src, dst;
+  std::uint16_t port = 0;           ///< UDP source port; 0: none
+  unsigned direction = 0;           ///< 0: they pass A first
+  std::uint64_t packets = 0;        ///< at the first point, while the other one was capturing
+  std::uint64_t lost = 0;           ///< of these, between the points
+  std::uint64_t ce_added = 0;       ///< CE at the second point, not at the first one
+  std::optional<DelayStats> delay;  ///< of samples; relative as that of its direction
+};
+
 /// Facts of one capture.
 struct ComparePointFacts {
   std::vector<capture::FileInfo> files;
@@ -209,6 +221,8 @@ struct CompareResult {
   std::uint64_t lost_omitted = 0;
   std::vector<RepeatRun> repeats;
   std::uint64_t repeats_omitted = 0;  ///< packets of runs beyond the limit of the list
+  std::vector<ComparePath> paths;     ///< most losses first
+  std::uint64_t paths_omitted = 0;    ///< packets of paths beyond the limit
   std::vector<BlackHole> black_holes;
   std::uint64_t window_exceeded = 0;  ///< packets removed from the full window before window_ns
   std::uint64_t untracked = 0;  ///< packets of flows beyond the limit: no check of retransmissions and order

@@ -90,6 +90,7 @@ void Comparison::take(unsigned side) {
   seen.extended = packet.extended;
   seen.psn = packet.psn;
   seen.path = packet.path;
+  seen.port = packet.port;
   seen.vlan = packet.vlan;
   seen.traffic_class = packet.traffic_class;
   seen.pcp = packet.pcp;
@@ -202,6 +203,7 @@ void Comparison::handle_matched(PacketSeen& seen, PacketSeen& fellow) {
     if (!pair.direction) pair.direction = direction;
     direction = *pair.direction;
     ++pair.matched;
+    note_matched_path(flow, direction, a, b);
   }
   CompareDirection& counts = result_.directions[direction];
   ++counts.matched;
@@ -265,6 +267,7 @@ std::optional<std::uint32_t> Comparison::list_lost(const PacketSeen& seen, unsig
   lost.packet = seen.number;
   lost.time_ns = seen.time_ns;
   lost.psn = seen.psn;
+  lost.port = seen.port;
   lost.opcode = seen.opcode;
   result_.lost.push_back(lost);
   return static_cast<std::uint32_t>(result_.lost.size() - 1);
@@ -297,6 +300,7 @@ void Comparison::handle_alone(std::uint64_t place, bool early) {
   // Damaged between the points so that it cannot be matched.
   if (!at_first && seen.has(PointPacket::damaged)) return;
   ++pair.alone[seen.point];
+  if (PathBook::Path* path = paths_.at(book_.pair_place(seen.flow), seen.port)) ++path->alone[seen.point];
   pair.alone_first[seen.point].add(seen.number, seen.time_ns);
   if (!at_first) {
     if (!directed) return;

@@ -10,6 +10,7 @@
 #include "analyze/compare/align.hpp"
 #include "analyze/compare/compare.hpp"
 #include "analyze/compare/packet_window.hpp"
+#include "analyze/compare/path_book.hpp"
 #include "analyze/compare/point_reader.hpp"
 #include "analyze/compare/sent_before.hpp"
 
@@ -43,11 +44,17 @@ class Comparison {
   void finish_pairs();
   void finish_lost();
   void finish_times();
+  void note_matched_path(std::uint32_t flow, unsigned direction, const PacketSeen& a, const PacketSeen& b);
+  /// `missed`: packets listed as lost that arrived.
+  void finish_paths(const std::vector<LostPacket>& missed);
+  /// What the time differences of a direction are delays above; nullopt: there are none.
+  [[nodiscard]] std::optional<std::int64_t> delay_base(unsigned direction) const;
 
   const CompareOptions options_;
   const ComparePoint points_[2];
   PointReader readers_[2];
   SentBefore book_;
+  PathBook paths_;
   Alignment alignment_;
   ClockShift shift_{0, false};
   CompareWindow window_;

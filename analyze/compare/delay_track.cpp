@@ -18,6 +18,43 @@ std::int64_t middle_of(std::int64_t x, std::int64_t y) noexcept {
 
 }  // namespace
 
+void DelaySamples::add(std::int64_t time_ns, std::int64_t difference_ns) {
+  if (count_ % step_ == 0) {
+    if (samples_.size() >= most_) {
+      for (std::size_t i = 0; i < samples_.size() / 2; ++i) samples_[i] = samples_[2 * i];
+      samples_.resize(samples_.size() / 2);
+      step_ *= 2;
+    }
+    if (count_ % step_ == 0) samples_.push_back({time_ns, difference_ns});
+  }
+  ++count_;
+}
+
+DelayStats DelaySamples::stats(int sign, std::int64_t offset_ns, double drift, std::int64_t since_ns) const {
+  DelayStats stats;
+  stats.count = count_;
+  if (count_ == 0) return stats;
+  std::vector<std::int64_t> values;
+  values.reserve(samples_.size());
+  for (const DelayPoint& p : samples_) {
+    values.push_back(sign *
+                     (p.difference_ns - offset_ns - std::llround(drift_of(drift, p.time_ns, since_ns))));
+  }
+  const auto percentile = [&values](std::size_t percent) {
+    const std::size_t rank = (values.size() * percent + 99) / 100;
+    const auto at = values.begin() + static_cast<std::ptrdiff_t>(std::max<std::size_t>(rank, 1) - 1);
+    std::nth_element(values.begin(), at, values.end());
+    return *at;
+  };
+  stats.p50 = percentile(50);
+  stats.p90 = percentile(90);
+  stats.p99 = percentile(99);
+  const auto [low, high] = std::minmax_element(values.begin(), values.end());
+  stats.min = *low;
+  stats.max = *high;
+  return stats;
+}
+
 void DelayTrack::extend(std::vector<Point>& hull, Point point, int sign) {
   // Points whose time goes backwards are left out of the hull.
   if (!hull.empty() && point.time_ns <= hull.back().time_ns) {
@@ -46,22 +83,14 @@ void DelayTrack::extend(std::vector<Point>& hull, Point point, int sign) {
 
 void DelayTrack::add(std::int64_t time_ns, std::int64_t difference_ns) {
   const Point point{time_ns, difference_ns};
-  if (count_ == 0) {
+  if (count() == 0) {
     first_ns_ = last_ns_ = time_ns;
     least_ = largest_ = difference_ns;
   }
   least_ = std::min(least_, difference_ns);
   largest_ = std::max(largest_, difference_ns);
   last_ns_ = std::max(last_ns_, time_ns);
-  if (count_ % step_ == 0) {
-    if (samples_.size() >= most_samples) {
-      for (std::size_t i = 0; i < samples_.size() / 2; ++i) samples_[i] = samples_[2 * i];
-      samples_.resize(samples_.size() / 2);
-      step_ *= 2;
-    }
-    if (count_ % step_ == 0) samples_.push_back(point);
-  }
-  ++count_;
+  samples_.add(time_ns, difference_ns);
   extend(lower_, point, 1);
   extend(upper_, point, -1);
 }
@@ -98,29 +127,12 @@ double DelayTrack::seconds() const noexcept {
 }
 
 DelayStats DelayTrack::delays(int sign, std::int64_t offset_ns, double drift, std::int64_t since_ns) const {
-  DelayStats stats;
-  stats.count = count_;
-  if (count_ == 0) return stats;
-  std::vector<std::int64_t> values;
-  values.reserve(samples_.size());
-  for (const Point& p : samples_) {
-    values.push_back(sign *
-                     (p.difference_ns - offset_ns - std::llround(drift_of(drift, p.time_ns, since_ns))));
-  }
-  const auto percentile = [&values](std::size_t percent) {
-    const std::size_t rank = (values.size() * percent + 99) / 100;
-    const auto at = values.begin() + static_cast<std::ptrdiff_t>(std::max<std::size_t>(rank, 1) - 1);
-    std::nth_element(values.begin(), at, values.end());
-    return *at;
-  };
-  stats.p50 = percentile(50);
-  stats.p90 = percentile(90);
-  stats.p99 = percentile(99);
-  const auto [low, high] = std::minmax_element(values.begin(), values.end());
+  DelayStats stats = samples_.stats(sign, offset_ns, drift, since_ns);
+  if (stats.count == 0) return stats;
   const std::int64_t least_delay = least(drift, since_ns) - offset_ns;
   const std::int64_t largest_delay = largest(drift, since_ns) - offset_ns;
-  stats.min = std::min(*low, sign > 0 ? least_delay : -largest_delay);
-  stats.max = std::max(*high, sign > 0 ? largest_delay : -least_delay);
+  stats.min = std::min(stats.min, sign > 0 ? least_delay : -largest_delay);
+  stats.max = std::max(stats.max, sign > 0 ? largest_delay : -least_delay);
   return stats;
 }
 

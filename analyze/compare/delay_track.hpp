@@ -15,19 +15,39 @@ struct DelayStats {
   std::int64_t min = 0, p50 = 0, p90 = 0, p99 = 0, max = 0;  ///< ns
 };
 
+/// A packet's time, and the difference of its times at both points (B minus A).
+struct DelayPoint {
+  std::int64_t time_ns = 0;
+  std::int64_t difference_ns = 0;
+};
+
+/// Of many packets a few at equal distances.
+class DelaySamples {
+ public:
+  explicit DelaySamples(std::size_t most) noexcept : most_(most) {}
+  void add(std::int64_t time_ns, std::int64_t difference_ns);
+  [[nodiscard]] bool any() const noexcept { return count_ != 0; }
+  [[nodiscard]] std::uint64_t count() const noexcept { return count_; }  ///< of all packets
+  /// Delays of the samples: sign * (difference - offset - drift).
+  [[nodiscard]] DelayStats stats(int sign, std::int64_t offset_ns, double drift, std::int64_t since_ns) const;
+
+ private:
+  std::size_t most_;
+  std::uint64_t count_ = 0;
+  std::uint64_t step_ = 1;
+  std::vector<DelayPoint> samples_;
+};
+
 /// Time differences (B minus A, ns) of the packets of one direction, over A's time. Bounded.
 class DelayTrack {
  public:
-  struct Point {
-    std::int64_t time_ns = 0;
-    std::int64_t difference_ns = 0;
-  };
+  using Point = DelayPoint;
   /// Maximum number of samples for percentiles, taken at equal intervals.
   static constexpr std::size_t most_samples = std::size_t{1} << 18U;
   static constexpr std::size_t most_corners = std::size_t{1} << 12U;
 
   void add(std::int64_t time_ns, std::int64_t difference_ns);
-  [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
+  [[nodiscard]] std::uint64_t count() const noexcept { return samples_.count(); }
 
   /// Minimum and maximum of the differences minus the clock drift (ns per ns, from `since_ns` on).
   [[nodiscard]] std::int64_t least(double drift, std::int64_t since_ns) const noexcept;
@@ -46,11 +66,9 @@ class DelayTrack {
  private:
   static void extend(std::vector<Point>& hull, Point point, int sign);
 
-  std::uint64_t count_ = 0;
   std::int64_t first_ns_ = 0;
   std::int64_t last_ns_ = 0;
-  std::uint64_t step_ = 1;
-  std::vector<Point> samples_;
+  DelaySamples samples_{most_samples};
   std::vector<Point> lower_, upper_;      ///< corners of the convex hull, by time
   std::int64_t least_ = 0, largest_ = 0;  ///< including times that went backwards
 };

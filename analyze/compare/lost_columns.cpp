@@ -121,6 +121,54 @@ constexpr RepeatColumn repeat_table[] = {
      [](R r) { return waited_text(r.answered_ns); }, [](R r) { return text_of(r.answered_ns); }},
 };
 
+using P = const ComparePath&;
+
+/// Empty where the times tell nothing.
+template <std::int64_t DelayStats::*member>
+constexpr ComparePathColumn delay_column(std::string_view name, std::string_view heading,
+                                         std::string_view help, std::uint8_t priority) {
+  return {name,
+          heading,
+          help,
+          true,
+          priority,
+          [](P p) { return p.delay ? static_cast<double>((*p.delay).*member) : -1e18; },
+          [](P p) { return p.delay ? duration_text((*p.delay).*member) : std::string(); },
+          [](P p) { return p.delay ? std::to_string((*p.delay).*member) : std::string(); }};
+}
+std::uint64_t path_lost_between(P p) {
+  return p.lost;
+}
+std::uint64_t path_marked_between(P p) {
+  return p.ce_added;
+}
+
+constexpr ComparePathColumn path_table[] = {
+    {"direction", "direction", "direction of its packets", false, 0, nullptr,
+     [](P p) { return std::string(direction_texts[p.direction]); },
+     [](P p) { return std::string(direction_names[p.direction]); }},
+    {"src", "from", "address of the sender", false, 0, nullptr, [](P p) { return address_text(p.src); },
+     nullptr},
+    {"dst", "to", "address of the receiver", false, 0, nullptr, [](P p) { return address_text(p.dst); },
+     nullptr},
+    {"udp_sport", "UDP source port", "UDP source port; empty: without UDP", true, 0,
+     [](P p) { return static_cast<double>(p.port); },
+     [](P p) { return p.port != 0 ? std::to_string(p.port) : std::string(); }, nullptr},
+    {"packets", "packets", "packets at the first point", true, 0,
+     [](P p) { return static_cast<double>(p.packets); }, [](P p) { return std::to_string(p.packets); },
+     nullptr},
+    count_column<ComparePath, path_lost_between>("lost", "lost", "lost between the points", 0),
+    {"lost_share", "share", "share of its packets that was lost", true, 1,
+     [](P p) { return p.packets == 0 ? 0 : static_cast<double>(p.lost) / static_cast<double>(p.packets); },
+     [](P p) { return p.lost != 0 ? percent_text(p.lost, p.packets) : std::string(); }, nullptr,
+     CellType::text},
+    count_column<ComparePath, path_marked_between>("ce_added", "CE", "marked CE between the points", 1),
+    delay_column<&DelayStats::min>("delay_min_ns", "fastest", "shortest delay", 2),
+    delay_column<&DelayStats::p50>("delay_p50_ns", "delay", "delay that half of the packets stay below", 0),
+    delay_column<&DelayStats::p99>("delay_p99_ns", "99 %", "delay that 99 % of them stay below", 1),
+    delay_column<&DelayStats::max>("delay_max_ns", "slowest", "longest delay", 2),
+};
+
 std::string mark_text(C change, const std::optional<std::uint16_t>& value) {
   if (value) return std::to_string(*value);
   return change.field == MarkField::vlan || change.field == MarkField::pcp ? "no tag" : "";
@@ -162,6 +210,10 @@ std::span<const LostColumn> lost_columns() noexcept {
 
 std::span<const RepeatColumn> repeat_columns() noexcept {
   return repeat_table;
+}
+
+std::span<const ComparePathColumn> compare_path_columns() noexcept {
+  return path_table;
 }
 
 std::span<const MarkChangeColumn> mark_change_columns() noexcept {

@@ -20,6 +20,9 @@ using LostColumn = Column<LostPacket>;
 using RepeatColumn = Column<RepeatRun>;
 [[nodiscard]] std::span<const RepeatColumn> repeat_columns() noexcept;
 
+using ComparePathColumn = Column<ComparePath>;
+[[nodiscard]] std::span<const ComparePathColumn> compare_path_columns() noexcept;
+
 using MarkChangeColumn = Column<MarkChange>;
 [[nodiscard]] std::span<const MarkChangeColumn> mark_change_columns() noexcept;
 

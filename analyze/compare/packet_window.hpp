@@ -33,6 +33,7 @@ struct PacketSeen {
   std::uint32_t extended = 0;  ///< PointPacket::extended
   std::uint32_t psn = 0;
   std::uint32_t path = 0;
+  std::uint16_t port = 0;  ///< UDP source port
   std::uint16_t vlan = 0;
   std::uint8_t traffic_class = 0;
   std::uint8_t pcp = 0;

@@ -122,11 +122,18 @@ void Comparison::finish_times() {
   for (unsigned direction = 0; direction < 2; ++direction) {
     const DelayTrack& track = tracks_[direction];
     if (track.count() == 0) continue;
-    const std::int64_t fastest =
-        direction == 0 ? track.least(0, clocks.since_ns) : track.largest(0, clocks.since_ns);
     result_.directions[direction].delay = track.delays(
-        direction == 0 ? 1 : -1, clocks.offset_ns.value_or(fastest), clocks.drift, clocks.since_ns);
+        direction == 0 ? 1 : -1, delay_base(direction).value_or(0), clocks.drift, clocks.since_ns);
   }
+}
+
+std::optional<std::int64_t> Comparison::delay_base(unsigned direction) const {
+  const DelayTrack& track = tracks_[direction];
+  if (!result_.times_known || track.count() == 0) return std::nullopt;
+  const std::int64_t since_ns = result_.clocks.since_ns;
+  // Without the offset: above the fastest packet.
+  return result_.clocks.offset_ns.value_or(direction == 0 ? track.least(0, since_ns)
+                                                          : track.largest(0, since_ns));
 }
 
 void Comparison::finish_pairs() {
@@ -190,6 +197,7 @@ void Comparison::finish_lost() {
     counts.missed_behind.add(packet->packet, packet->time_ns);
     --counts.lost.count;
   }
+  finish_paths({missed, lost.end()});
   lost.erase(missed, lost.end());
   for (unsigned direction = 0; direction < 2; ++direction) {
     CompareDirection& counts = result_.directions[direction];

@@ -291,6 +291,9 @@ const FlowKey& SentBefore::key_of(std::uint32_t flow) const noexcept {
 AddressPair& SentBefore::pair_of(std::uint32_t flow) noexcept {
   return impl_->pairs[impl_->flows[flow].pair];
 }
+std::uint32_t SentBefore::pair_place(std::uint32_t flow) const noexcept {
+  return impl_->flows[flow].pair;
+}
 std::vector<AddressPair>& SentBefore::pairs() noexcept {
   return impl_->pairs;
 }

@@ -44,6 +44,8 @@ class SentBefore {
   [[nodiscard]] std::uint32_t place_of(const FlowKey& key, std::uint16_t port);
   [[nodiscard]] const FlowKey& key_of(std::uint32_t flow) const noexcept;
   [[nodiscard]] AddressPair& pair_of(std::uint32_t flow) noexcept;
+  /// Its place in pairs().
+  [[nodiscard]] std::uint32_t pair_place(std::uint32_t flow) const noexcept;
   [[nodiscard]] std::vector<AddressPair>& pairs() noexcept;
   /// The pair of addresses, added if there is room; nullptr otherwise.
   [[nodiscard]] AddressPair* pair(const dissect::IpAddress& src, const dissect::IpAddress& dst);

@@ -139,6 +139,19 @@ void write_changes(JsonWriter& json, const CompareResult& result) {
   json.end_array().field("changes_omitted", result.changes_omitted);
 }
 
+void write_json_paths(JsonWriter& json, const CompareResult& result) {
+  json.key("paths").begin_array();
+  for (const analyze::ComparePath& path : result.paths) {
+    json.begin_object().field("direction", direction_names[path.direction]);
+    json.field("src", analyze::address_text(path.src)).field("dst", analyze::address_text(path.dst));
+    json.field("udp_sport", path.port).field("packets", path.packets).field("lost", path.lost);
+    json.field("ce_added", path.ce_added).key("delay_ns");
+    write_delay(json, path.delay, !result.clocks.offset_ns);
+    json.end_object();
+  }
+  json.end_array().field("paths_omitted", result.paths_omitted);
+}
+
 void write_black_holes(JsonWriter& json, const CompareResult& result) {
   json.key("black_holes").begin_array();
   for (const analyze::BlackHole& hole : result.black_holes) {
@@ -228,6 +241,7 @@ void compare_json(const CompareResult& result, bool pretty, const ReportSink& si
   write_json_clocks(json, result);
   write_counts(json, result);
   write_changes(json, result);
+  write_json_paths(json, result);
   write_json_lost(json, result, sink);
   write_json_repeats(json, result, sink);
   write_black_holes(json, result);

@@ -2,11 +2,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
 
 #include "analyze/base/address_text.hpp"
 #include "analyze/base/units.hpp"
 #include "analyze/compare/compare_words.hpp"
+#include "analyze/compare/lost_columns.hpp"
 #include "cli/compare/compare_report.hpp"
+#include "cli/core/listing.hpp"
 #include "cli/core/page.hpp"
 #include "cli/core/text_table.hpp"
 #include "dissect/opcode.hpp"
@@ -102,6 +107,27 @@ void write_repeats(Page& page, const CompareResult& result, std::size_t top) {
   page.block(table.render(page.width(), 0));
 }
 
+/// Only where there are several of one direction between two hosts: else the figures above say it.
+void write_paths(Page& page, const CompareResult& result, std::size_t top) {
+  std::map<std::pair<dissect::IpAddress, dissect::IpAddress>, int> of_hosts;
+  bool several = false;
+  for (const analyze::ComparePath& path : result.paths) several |= ++of_hosts[{path.src, path.dst}] > 1;
+  if (!several) return;
+  page.gap();
+  page.section("Paths");
+  std::vector<const analyze::ComparePath*> rows;
+  for (const analyze::ComparePath& path : result.paths) {
+    if (top == 0 || rows.size() < top) rows.push_back(&path);
+  }
+  page.line(rows.size() == result.paths.size()
+                ? std::string("by UDP source port")
+                : fmt::format("by UDP source port, the {} that lost most of {} (more: --top N, --json)",
+                              rows.size(), result.paths.size()));
+  if (result.paths_omitted != 0)
+    page.line(fmt::format("{} of paths beyond the limit", packets_text(result.paths_omitted)));
+  page.block(table_text(rows, analyze::compare_path_columns(), "", page.width()));
+}
+
 }  // namespace
 
 analyze::Snapshot verdict_of(const CompareResult& result) {
@@ -130,6 +156,7 @@ std::string compare_text(const CompareResult& result, const ReportStyle& style) 
   if (result.matched() != 0) {
     write_clocks(page, result);
     write_directions(page, result);
+    write_paths(page, result, style.top);
   }
   write_lost(page, result, style.top);
   write_repeats(page, result, style.top);

@@ -84,6 +84,18 @@ class Compare(unittest.TestCase):
         self.assertIn("response lost between", run(*ANSWERS)[0])
         run(*ANSWERS, "--repeats", status=2)
 
+    def test_paths_sum_up_to_the_figures_of_both_directions(self):
+        for files in (LOSS, ANSWERS):
+            report = said(*files)
+            for direction, lost in (("a_to_b", "lost_a_to_b"), ("b_to_a", "lost_b_to_a")):
+                paths = [path for path in report["paths"] if path["direction"] == direction]
+                self.assertEqual(sum(path["lost"] for path in paths), report[lost])
+                self.assertEqual(sum(path["packets"] for path in paths), report["matched"][direction] + report[lost])
+                self.assertEqual(sum(path["delay_ns"]["count"] for path in paths), report["delay_ns"][direction]["count"])
+            self.assertEqual(report["paths_omitted"], 0)
+            # One path each way: the figures of both directions say it.
+            self.assertNotIn("\nPaths ", run(*files)[0])
+
     def test_connections_are_those_of_the_report(self):
         lost = said(*ANSWERS)["lost"][0]
         shown = subprocess.run([PROGRAM, "packets", ANSWERS[1], "-Y", f"frame.number == {lost['packet']}", "-T", "fields",
