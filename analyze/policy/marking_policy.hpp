@@ -18,7 +18,6 @@
 #include "analyze/link/priority_map.hpp"
 #include "analyze/policy/policy_error.hpp"
 #include "analyze/policy/policy_model.hpp"
-#include "dissect/dissect.hpp"
 
 namespace roce::analyze {
 
@@ -84,11 +83,6 @@ class MarkingPolicy {
                                      MarkCheck check) const noexcept;
   /// The priorities of packets by the policy.
   [[nodiscard]] PriorityMap priority_map() const noexcept;
-  /// Adds what it says of how packets are to be read.
-  void add_to(dissect::Options& options) const noexcept {
-    options.trimmed_dscps |= trimmed_dscps();
-    options.mrc_port = mrc_port().value_or(options.mrc_port);
-  }
   /// See dissect::Options::mrc_port.
   [[nodiscard]] std::optional<std::uint16_t> mrc_port() const noexcept { return model_.mrc_port; }
   /// As bits: dissect::Options::trimmed_dscps.

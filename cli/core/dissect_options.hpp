@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What no packet says, and packets are read by: --trimmed-dscp, --mrc-port, --decode-as, --roce-ip-protocol.
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <string>
-
-#include "analyze/policy/marking_policy.hpp"
-#include "dissect/dissect.hpp"
+#include "analyze/policy/dissect_choice.hpp"
 
 namespace CLI {
 class App;
@@ -15,23 +9,8 @@ class App;
 
 namespace roce::cli {
 
-/// As typed.
-struct DissectOptions {
-  std::string trimmed_dscp;               ///< empty: those of the policy
-  std::optional<std::uint16_t> mrc_port;  ///< none: that of the policy, or the default
-  std::string decode_as;
-  unsigned roce_ip_protocol = 0;  ///< 0 = none
-
+struct DissectOptions : analyze::DissectChoice {
   void add_to(CLI::App& command);
-  /// As they are typed again, each with a space before it.
-  [[nodiscard]] std::string words() const;
-  /// `policy` may be null.
-  [[nodiscard]] dissect::Options with(const analyze::MarkingPolicy* policy) const;
 };
-
-/// "11" or "11,21": the DSCPs as bits. Not 0, which says nothing. None for other texts.
-[[nodiscard]] std::optional<std::uint64_t> parse_dscps(const std::string& text);
-/// "falcon=7777,veroce=4794,ifa=253": numbers of protocols that nobody assigned. None if it is not that.
-[[nodiscard]] std::optional<dissect::NamedNumbers> parse_named_numbers(const std::string& text);
 
 }  // namespace roce::cli

@@ -16,10 +16,9 @@ analyze::AnalysisOptions analysis_options(const AnalysisChoice& choice) {
   options.check_icrc = choice.check_icrc;
   options.link_speed_bps = choice.link_speed_bps;
   options.policy = choice.policy;
-  if (choice.policy) {
-    options.priorities = choice.policy->priority_map();
-    choice.policy->add_to(options.dissecting);
-  }
+  if (choice.policy) options.priorities = choice.policy->priority_map();
+  options.dissecting = choice.dissect_options();
+  options.same_packets = choice.dissecting.words();
   return options;
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "analyze/pipeline/analysis.hpp"
+#include "analyze/policy/dissect_choice.hpp"
 #include "analyze/results/snapshot.hpp"
 #include "capture/core/source.hpp"
 #include "gui/models/packet_store.hpp"
@@ -32,8 +33,11 @@ struct AnalysisChoice {
   std::shared_ptr<PacketStore> packets;                  ///< receives all packets; null: not needed
   bool check_icrc = true;
   std::uint64_t link_speed_bps = 0;  ///< of links with PAUSE and PFC frames; 0: taken from the capture
-  bool live = false;                 ///< live capture, which may run for days
+  analyze::DissectChoice dissecting;
+  bool live = false;  ///< live capture, which may run for days
   [[nodiscard]] bool operator==(const AnalysisChoice&) const noexcept = default;
+  /// As packets are read: by the choice, and by the policy.
+  [[nodiscard]] dissect::Options dissect_options() const { return dissecting.with(policy.get()); }
 };
 
 /// The analysis options for that choice, without callbacks.

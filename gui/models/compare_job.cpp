@@ -25,15 +25,20 @@ constexpr const char* needs_history =
 }  // namespace
 
 std::shared_ptr<CompareJob> CompareJob::start(Files a, Files b, std::string filter,
-                                              std::function<void()> wake) {
+                                              std::function<void()> wake,
+                                              const dissect::Options& dissecting) {
   std::shared_ptr<CompareJob> job(
-      new CompareJob(std::move(a), std::move(b), std::move(filter), std::move(wake)));
+      new CompareJob(std::move(a), std::move(b), std::move(filter), std::move(wake), dissecting));
   run_in_background([job] { job->run(); });
   return job;
 }
 
-CompareJob::CompareJob(Files a, Files b, std::string filter, std::function<void()> wake)
-    : files_{std::move(a), std::move(b)}, filter_(std::move(filter)), wake_(std::move(wake)) {}
+CompareJob::CompareJob(Files a, Files b, std::string filter, std::function<void()> wake,
+                       const dissect::Options& dissecting)
+    : files_{std::move(a), std::move(b)},
+      filter_(std::move(filter)),
+      dissecting_(dissecting),
+      wake_(std::move(wake)) {}
 
 void CompareJob::stop() {
   stop_.request_stop();
@@ -118,6 +123,7 @@ CompareJob::News CompareJob::compare() {
     };
   }
   analyze::CompareOptions options;
+  options.dissecting = dissecting_;
   options.filter = filter ? &*filter : nullptr;
   options.progress = [this](const capture::CaptureSource&, std::uint64_t) { set_progress(); };
   auto result = std::make_shared<analyze::CompareResult>();
@@ -139,7 +145,9 @@ void CompareJob::name_connections(analyze::CompareResult& result, unsigned direc
   auto source = capture::open_files(files);
   if (!source) return;
   const Use in_use(*this, {source->get(), nullptr});
-  const auto report = analyze::analyze(**source, analyze::AnalysisOptions(), stop_.get_token());
+  analyze::AnalysisOptions options;
+  options.dissecting = dissecting_;
+  const auto report = analyze::analyze(**source, options, stop_.get_token());
   if (!stop_.stop_requested()) analyze::name_connections(result, direction, *report);
 }
 

@@ -31,9 +31,11 @@ class CompareJob {
   };
 
   /// `filter`: a display filter that uses only fields of single packets; empty: all packets are compared.
-  /// `wake` is called on the job's thread at the end. It must not call members of this job.
+  /// `dissecting`: how packets are read. `wake` is called on the job's thread at the end. It must not call
+  /// members of this job.
   [[nodiscard]] static std::shared_ptr<CompareJob> start(Files a, Files b, std::string filter,
-                                                         std::function<void()> wake);
+                                                         std::function<void()> wake,
+                                                         const dissect::Options& dissecting = {});
   /// Requests an end of reading. What was compared so far is delivered.
   void stop();
   /// Stops without delivering anything more.
@@ -43,7 +45,8 @@ class CompareJob {
  private:
   using Source = std::unique_ptr<capture::CaptureSource>;
 
-  CompareJob(Files a, Files b, std::string filter, std::function<void()> wake);
+  CompareJob(Files a, Files b, std::string filter, std::function<void()> wake,
+             const dissect::Options& dissecting);
   void run();
   [[nodiscard]] News compare();
   void name_connections(analyze::CompareResult& result, unsigned direction);
@@ -63,6 +66,7 @@ class CompareJob {
 
   const std::array<Files, 2> files_;
   const std::string filter_;
+  const dissect::Options dissecting_;
   std::stop_source stop_;
 
   std::mutex mutex_;  ///< for all below

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "capture/files/reread.hpp"
-#include "gui/models/analysis_job.hpp"
 
 namespace roce::gui {
 
@@ -80,8 +79,8 @@ void ConnectionTracer::start() {
   analyze::TraceOptions options;
   options.connection = *wanted_;
   options.check_icrc = snapshot->icrc_checked;
-  options.dissecting = analysis_options(session_.choice()).dissecting;
   options.priorities = snapshot->priorities;
+  options.dissecting = session_.choice().dissect_options();
   for (const analyze::Connection& connection : snapshot->connections) {
     if (connection.id == *wanted_) options.pmtu = connection.pmtu;
   }

@@ -18,9 +18,10 @@ analyze::FlowKey end_of(const dissect::IpAddress& address, std::uint32_t qpn) {
 
 }  // namespace
 
-void ManagementHistory::learn(std::uint64_t number, const capture::Frame& frame) {
+void ManagementHistory::learn(std::uint64_t number, const capture::Frame& frame,
+                              const dissect::Options& dissecting) {
   const dissect::Bytes bytes{frame.data, frame.captured};
-  dissect::dissect(bytes, frame.wire, frame.link_type, dissection_);
+  dissect::dissect(bytes, frame.wire, frame.link_type, dissection_, dissecting);
   static_cast<void>(tracker_.learn(number, frame, dissection_));
   const std::lock_guard lock(mutex_);
   packets_.push_back({static_cast<std::uint32_t>(number), static_cast<std::uint32_t>(tracker_.forgotten()),

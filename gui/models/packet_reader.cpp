@@ -88,7 +88,7 @@ const analyze::PacketView* PacketReader::read(std::uint64_t number, const Packet
   view_.previous_time_ns = before;
   last_number_ = number;
   last_time_ = frame_.time_ns != capture::no_time ? frame_.time_ns : before;
-  dissect::dissect(view_.bytes(), frame_.wire, frame_.link_type, dissection_);
+  dissect::dissect(view_.bytes(), frame_.wire, frame_.link_type, dissection_, store_->dissecting());
   if (needs.upper) {
     dissect::dissect_ulp(view_.bytes(), dissection_,
                          store_->managements().ulp_of(number, view_.bytes(), dissection_));

@@ -28,6 +28,7 @@ std::unique_ptr<capture::CaptureSource> PacketStore::watch(std::unique_ptr<captu
 
 void PacketStore::prepare(analyze::AnalysisOptions& options) {
   policy_ = options.policy;
+  dissecting_ = options.dissecting;
   options.verdicts = verdicts_.get();
   options.summaries = [this](std::uint64_t first, std::span<const analyze::PacketSummary> summaries) {
     take(first, summaries);
@@ -54,7 +55,7 @@ void PacketStore::take(std::uint64_t first, std::span<const analyze::PacketSumma
 void PacketStore::learn(std::uint64_t number) {
   if (!managements_reader_) managements_reader_.emplace(frames_);
   // An unreadable packet teaches nothing.
-  if (const auto frame = managements_reader_->read(number)) managements_.learn(number, *frame);
+  if (const auto frame = managements_reader_->read(number)) managements_.learn(number, *frame, dissecting_);
 }
 
 void PacketStore::finish(const std::stop_token& stop) {

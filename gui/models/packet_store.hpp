@@ -68,6 +68,9 @@ class PacketStore {
     return policy_;
   }
 
+  /// How the analysis reads packets.
+  [[nodiscard]] const dissect::Options& dissecting() const noexcept { return dissecting_; }
+
   /// What connection managers had negotiated at any packet.
   [[nodiscard]] const ManagementHistory& managements() const noexcept { return managements_; }
 
@@ -91,6 +94,7 @@ class PacketStore {
   std::shared_ptr<PacketComments> comments_;
   std::shared_ptr<capture::FrameStore> frames_;
   std::shared_ptr<const analyze::MarkingPolicy> policy_;
+  dissect::Options dissecting_;
   ManagementHistory managements_;
   std::optional<capture::FrameStore::Reader> managements_reader_;  ///< from the first management packet on
   capture::GrowingArray<std::atomic<std::uint64_t>> marks_;

@@ -37,6 +37,14 @@ Preferences Preferences::load(const QSettings& settings) {
   p.check_icrc = settings.value(QStringLiteral("preferences/check_icrc"), p.check_icrc).toBool();
   p.jobs = std::min(settings.value(QStringLiteral("preferences/jobs")).toUInt(), most_jobs);
   p.link_speed_bps = settings.value(QStringLiteral("preferences/link_speed_bps")).toULongLong();
+  if (const std::string dscps = text("preferences/trimmed_dscp").toStdString(); analyze::parse_dscps(dscps))
+    p.dissecting.trimmed_dscp = dscps;
+  if (const std::string named = text("preferences/decode_as").toStdString();
+      analyze::parse_named_numbers(named))
+    p.dissecting.decode_as = named;
+  bool is_port = false;
+  const unsigned port = settings.value(QStringLiteral("preferences/mrc_port")).toUInt(&is_port);
+  if (is_port && port <= UINT16_MAX) p.dissecting.mrc_port = static_cast<std::uint16_t>(port);
   p.policy = text("preferences/policy");
   return p;
 }
@@ -48,6 +56,11 @@ void Preferences::save(QSettings& settings) const {
   settings.setValue(QStringLiteral("preferences/check_icrc"), check_icrc);
   settings.setValue(QStringLiteral("preferences/jobs"), jobs);
   settings.setValue(QStringLiteral("preferences/link_speed_bps"), static_cast<qulonglong>(link_speed_bps));
+  settings.setValue(QStringLiteral("preferences/trimmed_dscp"),
+                    QString::fromStdString(dissecting.trimmed_dscp));
+  settings.setValue(QStringLiteral("preferences/decode_as"), QString::fromStdString(dissecting.decode_as));
+  settings.setValue(QStringLiteral("preferences/mrc_port"),
+                    dissecting.mrc_port ? QVariant(uint{*dissecting.mrc_port}) : QVariant(QString()));
   settings.setValue(QStringLiteral("preferences/policy"), policy);
 }
 

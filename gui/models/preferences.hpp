@@ -7,6 +7,7 @@
 #include <QStringList>
 #include <cstdint>
 
+#include "analyze/policy/dissect_choice.hpp"
 #include "gui/models/time_format.hpp"
 
 namespace roce::gui {
@@ -15,9 +16,10 @@ struct Preferences {
   QString theme = QStringLiteral("system");  ///< "light", "dark"
   TimeDisplay time = TimeDisplay::relative;
   bool check_icrc = true;
-  unsigned jobs = 0;                 ///< threads, 0: one per core
-  std::uint64_t link_speed_bps = 0;  ///< of links with PAUSE and PFC frames; 0: taken from the capture
-  QString policy;                    ///< of new windows: a file or a policy profile; empty: none
+  unsigned jobs = 0;                  ///< threads, 0: one per core
+  std::uint64_t link_speed_bps = 0;   ///< of links with PAUSE and PFC frames; 0: taken from the capture
+  analyze::DissectChoice dissecting;  ///< what no packet says, and packets are read by
+  QString policy;                     ///< of new windows: a file or a policy profile; empty: none
 
   [[nodiscard]] bool operator==(const Preferences&) const noexcept = default;
 

@@ -203,7 +203,7 @@ QString ComparePage::command() const {
   words << more;
   if (const QString filter = filter_->text().trimmed(); !filter.isEmpty())
     words << QStringLiteral("-Y") << shell_word(filter);
-  return words.join(QLatin1Char(' '));
+  return words.join(QLatin1Char(' ')) + to_qt(session_.choice().dissecting.words());
 }
 
 void ComparePage::compare() {
@@ -216,7 +216,8 @@ void ComparePage::compare() {
   compared_ = {files(0), files(1)};
   job_ = CompareJob::start(
       encoded(compared_[0]), encoded(compared_[1]), filter_->text().trimmed().toStdString(),
-      [this] { QMetaObject::invokeMethod(this, &ComparePage::look, Qt::QueuedConnection); });
+      [this] { QMetaObject::invokeMethod(this, &ComparePage::look, Qt::QueuedConnection); },
+      session_.choice().dissecting.with(nullptr));
   timer_.start();
   headline_->setText(tr("Comparing..."));
   show_state();

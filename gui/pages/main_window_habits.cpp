@@ -24,6 +24,7 @@ void MainWindow::apply_preferences(const Preferences& preferences) {
   choice.check_icrc = preferences.check_icrc;
   choice.jobs = preferences.jobs;
   choice.link_speed_bps = preferences.link_speed_bps;
+  choice.dissecting = preferences.dissecting;
   session_.set_choice(choice);
   if (!other_times) return;
   // The time format changes texts of the same snapshot, in every window.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/pages/preferences_dialog.hpp"
 
-#include <QDialogButtonBox>
 #include <QFormLayout>
 #include <QGroupBox>
 #include <QPushButton>
@@ -14,6 +13,7 @@
 namespace roce::gui {
 namespace {
 
+constexpr int no_port = -1;  // none is set
 constexpr std::uint64_t gigabit = 1'000'000'000;
 constexpr std::uint64_t speeds[] = {1, 10, 25, 40, 50, 100, 200, 400, 800};  // Gb/s
 
@@ -42,7 +42,13 @@ PreferencesDialog::PreferencesDialog(const Preferences& preferences, QWidget* pa
       link_speed_(new QComboBox),
       policy_(new QComboBox),
       icrc_(new QCheckBox(tr("Check the &ICRC of every packet"))),
-      jobs_(new QSpinBox) {
+      jobs_(new QSpinBox),
+      trimmed_(new QLineEdit),
+      mrc_port_(new QSpinBox),
+      decode_as_(new QLineEdit),
+      problem_(new QLabel),
+      buttons_(new QDialogButtonBox(QDialogButtonBox::Ok | QDialogButtonBox::Apply |
+                                    QDialogButtonBox::Cancel | QDialogButtonBox::RestoreDefaults)) {
   setWindowTitle(tr("Preferences"));
   theme_->addItem(tr("Same as desktop"), QStringLiteral("system"));
   theme_->addItem(tr("Light"), QStringLiteral("light"));
@@ -73,8 +79,25 @@ PreferencesDialog::PreferencesDialog(const Preferences& preferences, QWidget* pa
       tr("Speed of the links with PAUSE and PFC frames: sets how long a pause quantum (512 bit times) is"));
   policy_->setToolTip(tr("Marking policy of new windows"));
 
-  auto* buttons = new QDialogButtonBox(QDialogButtonBox::Ok | QDialogButtonBox::Apply |
-                                       QDialogButtonBox::Cancel | QDialogButtonBox::RestoreDefaults);
+  QFormLayout* reading = group(column, tr("What no packet says"));
+  reading->addRow(tr("Trimmed &DSCPs:"), trimmed_);
+  reading->addRow(tr("&MRC port:"), mrc_port_);
+  reading->addRow(tr("Decode &as:"), decode_as_);
+  trimmed_->setPlaceholderText(tr("those of the policy; 11 or 11,21"));
+  trimmed_->setToolTip(tr("DSCPs that switches give to packets that they trim instead of dropping them"));
+  mrc_port_->setRange(no_port, UINT16_MAX);
+  mrc_port_->setSpecialValueText(tr("That of the policy, else %1").arg(dissect::Options{}.mrc_port));
+  mrc_port_->setToolTip(tr("UDP port of MRC besides 4791; 0: none"));
+  decode_as_->setPlaceholderText(tr("falcon=7777,veroce=4794,ifa=253"));
+  decode_as_->setToolTip(
+      tr("Numbers that nobody assigned: UDP ports of Falcon and veRoCE, the IP protocol of IFA"));
+  problem_->setWordWrap(true);
+  problem_->setTextFormat(Qt::PlainText);
+  column->addWidget(problem_);
+  for (QLineEdit* field : {trimmed_, decode_as_})
+    connect(field, &QLineEdit::textChanged, this, &PreferencesDialog::check);
+
+  QDialogButtonBox* buttons = buttons_;
   column->addWidget(buttons);
   connect(buttons, &QDialogButtonBox::accepted, this, [this] {
     Q_EMIT applied(this->preferences());
@@ -96,6 +119,22 @@ void PreferencesDialog::show_preferences(const Preferences& p) {
   choose(policy_, p.policy, p.policy);
   icrc_->setChecked(p.check_icrc);
   jobs_->setValue(static_cast<int>(p.jobs));
+  trimmed_->setText(QString::fromStdString(p.dissecting.trimmed_dscp));
+  mrc_port_->setValue(p.dissecting.mrc_port ? int{*p.dissecting.mrc_port} : no_port);
+  decode_as_->setText(QString::fromStdString(p.dissecting.decode_as));
+  check();
+}
+
+/// Texts that say nothing are not taken.
+void PreferencesDialog::check() {
+  const analyze::DissectChoice typed = preferences().dissecting;
+  std::string problem;
+  if (!typed.trimmed_dscp.empty()) problem = analyze::dscps_error(typed.trimmed_dscp);
+  if (problem.empty() && !typed.decode_as.empty()) problem = analyze::named_numbers_error(typed.decode_as);
+  problem_->setText(QString::fromStdString(problem));
+  problem_->setVisible(!problem.empty());
+  for (const auto button : {QDialogButtonBox::Ok, QDialogButtonBox::Apply})
+    buttons_->button(button)->setEnabled(problem.empty());
 }
 
 Preferences PreferencesDialog::preferences() const {
@@ -106,6 +145,9 @@ Preferences PreferencesDialog::preferences() const {
   p.policy = policy_->currentData().toString();
   p.check_icrc = icrc_->isChecked();
   p.jobs = static_cast<unsigned>(jobs_->value());
+  p.dissecting.trimmed_dscp = trimmed_->text().trimmed().toStdString();
+  if (mrc_port_->value() != no_port) p.dissecting.mrc_port = static_cast<std::uint16_t>(mrc_port_->value());
+  p.dissecting.decode_as = decode_as_->text().trimmed().toStdString();
   return p;
 }
 

@@ -4,6 +4,9 @@
 #include <QCheckBox>
 #include <QComboBox>
 #include <QDialog>
+#include <QDialogButtonBox>
+#include <QLabel>
+#include <QLineEdit>
 #include <QSpinBox>
 
 #include "gui/models/preferences.hpp"
@@ -25,6 +28,7 @@ class PreferencesDialog : public QDialog {
 
  private:
   void show_preferences(const Preferences& preferences);
+  void check();
 
   QComboBox* theme_;
   QComboBox* time_;
@@ -32,6 +36,11 @@ class PreferencesDialog : public QDialog {
   QComboBox* policy_;
   QCheckBox* icrc_;
   QSpinBox* jobs_;
+  QLineEdit* trimmed_;
+  QSpinBox* mrc_port_;
+  QLineEdit* decode_as_;
+  QLabel* problem_;  ///< why the texts cannot be taken
+  QDialogButtonBox* buttons_;
 };
 
 }  // namespace roce::gui

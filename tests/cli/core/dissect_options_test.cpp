@@ -10,7 +10,7 @@ TEST(DissectOptions, AreReadAndTypedAgainAlike) {
   DissectOptions options;
   EXPECT_EQ(options.words(), "");
   EXPECT_EQ(options.with(nullptr).mrc_port, dissect::Options{}.mrc_port);
-  options = {"11,21", std::uint16_t{0}, "falcon=7777,ifa=253", 254};
+  options = {{"11,21", std::uint16_t{0}, "falcon=7777,ifa=253", 254}};
   const dissect::Options read = options.with(nullptr);
   EXPECT_EQ(read.trimmed_dscps, std::uint64_t{1} << 11U | std::uint64_t{1} << 21U);
   EXPECT_EQ(read.mrc_port, 0);
@@ -22,9 +22,9 @@ TEST(DissectOptions, AreReadAndTypedAgainAlike) {
 }
 
 TEST(DissectOptions, NumbersThatAreNone) {
-  for (const char* const text : {"0", "64", "11,", "a"}) EXPECT_FALSE(parse_dscps(text)) << text;
+  for (const char* const text : {"0", "64", "11,", "a"}) EXPECT_FALSE(analyze::parse_dscps(text)) << text;
   for (const char* const text : {"falcon", "falcon=0", "ifa=256", "uet=4793"})
-    EXPECT_FALSE(parse_named_numbers(text)) << text;
+    EXPECT_FALSE(analyze::parse_named_numbers(text)) << text;
 }
 
 }  // namespace

@@ -60,6 +60,7 @@ TEST(Preferences, ComeBackAsTheyWereSaved) {
   p.check_icrc = false;
   p.jobs = 7;
   p.link_speed_bps = 400'000'000'000;
+  p.dissecting = {"11,21", std::uint16_t{0}, "falcon=7777,ifa=253"};
   p.policy = QStringLiteral("/a b/c=d;e.toml");
   p.save(kept.settings);
   kept.settings.sync();
@@ -73,6 +74,9 @@ TEST(Preferences, ThatMakeNoSenseAreTheDefault) {
   kept.settings.setValue(QStringLiteral("preferences/time"), 17);
   kept.settings.setValue(QStringLiteral("preferences/jobs"), QStringLiteral("many"));
   kept.settings.setValue(QStringLiteral("preferences/link_speed_bps"), QStringLiteral("-5"));
+  kept.settings.setValue(QStringLiteral("preferences/trimmed_dscp"), QStringLiteral("64"));
+  kept.settings.setValue(QStringLiteral("preferences/mrc_port"), 70'000);
+  kept.settings.setValue(QStringLiteral("preferences/decode_as"), QStringLiteral("uet=1"));
   EXPECT_EQ(Preferences::load(kept.settings), Preferences());
   kept.settings.setValue(QStringLiteral("preferences/jobs"), 4'000'000'000U);
   EXPECT_EQ(Preferences::load(kept.settings).jobs, 256U);

@@ -2,10 +2,12 @@
 #include <QAbstractButton>
 #include <QAction>
 #include <QComboBox>
+#include <QDialogButtonBox>
 #include <QFile>
 #include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
+#include <QPushButton>
 #include <QScrollBar>
 #include <QSet>
 #include <QTemporaryDir>
@@ -229,8 +231,35 @@ TEST(Habits, DialogGivesBackWhatItWasGiven) {
   p.jobs = 3;
   p.link_speed_bps = 12'345'000'000;  // of no row of its list
   p.policy = QStringLiteral("/some/policy.toml");
+  p.dissecting = {"11,21", std::uint16_t{5000}, "falcon=7777"};
   const PreferencesDialog dialog(p);
   EXPECT_EQ(dialog.preferences(), p);
+}
+
+TEST(Habits, DialogTakesNoTextThatSaysNothing) {
+  Preferences p;
+  p.dissecting.trimmed_dscp = "64";
+  PreferencesDialog dialog(p);
+  auto* ok = dialog.findChild<QDialogButtonBox*>()->button(QDialogButtonBox::Ok);
+  EXPECT_FALSE(ok->isEnabled());
+  for (QLineEdit* field : dialog.findChildren<QLineEdit*>()) {
+    if (field->text() == QLatin1String("64")) field->setText(QStringLiteral("11"));
+  }
+  EXPECT_TRUE(ok->isEnabled());
+  EXPECT_EQ(dialog.preferences().dissecting.words(), " --trimmed-dscp 11");
+}
+
+TEST(Habits, PortOfMrcReadsAgain) {
+  const auto window = make_window();
+  open_sample(*window, lossy);
+  Preferences p;
+  p.dissecting.mrc_port = 5000;
+  window->take_preferences(p);
+  ASSERT_TRUE(has_ended(*window));
+  EXPECT_EQ(window->session().packets()->dissecting().mrc_port, 5000);
+  EXPECT_EQ(window->session().snapshot()->same_packets, " --mrc-port 5000");
+  window->take_preferences(Preferences());
+  ASSERT_TRUE(has_ended(*window));
 }
 
 TEST(Habits, ProfilesBringLayoutBack) {
