@@ -14,6 +14,7 @@
 #include "analyze/results/link_columns.hpp"
 #include "analyze/results/marking_columns.hpp"
 #include "analyze/results/mrc_columns.hpp"
+#include "analyze/results/numbered_columns.hpp"
 #include "analyze/results/path_columns.hpp"
 
 namespace roce::cli {
@@ -90,6 +91,12 @@ constexpr Column<Diagnostic> diagnostic_columns[] = {
      nullptr},
 };
 
+std::vector<analyze::NumberedStream> numbered_streams(const Snapshot& s, analyze::NumberedRows which) {
+  std::vector<analyze::NumberedStream> rows;
+  for (const analyze::NumberedStream* each : analyze::numbered_rows(s, which)) rows.push_back(*each);
+  return rows;
+}
+
 /// A table over its own rows, or over a vector of the snapshot.
 template <class Row, class Rows = std::vector<Row>>
 class TableOf final : public ExportTable {
@@ -165,6 +172,8 @@ ExportTables export_tables(const Snapshot& s) {
   add(tables, "mrc_streams", analyze::mrc_stream_columns(), analyze::mrc_stream_rows(s));
   add(tables, "mrc_paths", analyze::mrc_path_columns(), analyze::mrc_path_rows(s));
   add(tables, "mrc_losses", analyze::mrc_loss_columns(), analyze::mrc_loss_rows(s));
+  add(tables, "shells", analyze::numbered_columns(), numbered_streams(s, analyze::NumberedRows::shells));
+  add(tables, "mirrors", analyze::numbered_columns(), numbered_streams(s, analyze::NumberedRows::mirrors));
   add_borrowed(tables, "diagnostics", std::span<const Column<Diagnostic>>(diagnostic_columns), s.diagnostics);
   return tables;
 }
