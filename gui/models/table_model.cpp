@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/models/table_model.hpp"
 
+#include "analyze/mrc/mrc.hpp"
+
 namespace roce::gui {
 
 void TableModelBase::set_text(const QString& text) {
@@ -27,6 +29,16 @@ void TableModelBase::sort(int column, Qt::SortOrder order) {
   choice_.sort_column = column;
   choice_.order = order;
   choice_changed();
+}
+
+std::size_t TableModelBase::size_of(const analyze::Snapshot& snapshot) {
+  const analyze::Exports& exports = snapshot.exports;
+  std::size_t size = snapshot.connections.size() + snapshot.flows.size() + snapshot.findings.size() +
+                     snapshot.markings.rows.size() + snapshot.numbered.streams.size() + exports.flows.size() +
+                     exports.drops.size();
+  if (snapshot.mrc == nullptr) return size;
+  for (const analyze::MrcStream& stream : snapshot.mrc->streams) size += stream.paths.size();
+  return size + snapshot.mrc->losses.size();
 }
 
 }  // namespace roce::gui

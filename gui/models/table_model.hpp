@@ -85,6 +85,8 @@ class TableModelBase : public QAbstractTableModel {
   [[nodiscard]] const RowChoice& choice() const noexcept { return choice_; }
   /// choice() has changed.
   virtual void choice_changed() = 0;
+  /// What making a table grows with.
+  [[nodiscard]] static std::size_t size_of(const analyze::Snapshot& snapshot);
 
  private:
   RowChoice choice_;
@@ -119,9 +121,7 @@ class TableModel final : public TableModelBase {
   void show(SnapshotPtr snapshot) override {
     // Tables that are not made of a snapshot come through show_table().
     if constexpr (std::is_constructible_v<Table, const analyze::Snapshot&>) {
-      const std::size_t size = snapshot ? snapshot->connections.size() + snapshot->flows.size() +
-                                              snapshot->findings.size() + snapshot->markings.rows.size()
-                                        : 0;
+      const std::size_t size = snapshot ? size_of(*snapshot) : 0;
       show_made(size, [snapshot, time = choice().time] {
         return std::make_shared<const Keyed>(snapshot ? table_of(*snapshot, time) : nullptr, snapshot);
       });

@@ -23,6 +23,8 @@ class FilterBar : public QWidget {
   [[nodiscard]] std::optional<analyze::Severity> severity() const;
   void set_severity(std::optional<analyze::Severity> least);
   void show_counts(int shown, int all);
+  /// Of rows that have none.
+  void without_severity() { severity_->hide(); }
   /// Adds the limit to the selected time range; `help` is the tool tip that says what it hides.
   void limit_times(Selection& selection, const QString& help);
   /// The time range in effect; nullopt: no limit.

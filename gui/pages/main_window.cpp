@@ -25,7 +25,7 @@ namespace roce::gui {
 namespace {
 
 /// Saved with a layout: a layout of another version is ignored.
-constexpr int layout_version = 1;
+constexpr int layout_version = 2;
 
 QStringList ask_for_files(QWidget* parent) {
   return QFileDialog::getOpenFileNames(
@@ -116,6 +116,7 @@ void MainWindow::make_pages() {
   findings_ = new FindingsPage(session_, selection_);
   connections_ = new ConnectionsPage(session_, selection_);
   markings_ = new MarkingsPage(session_, selection_);
+  fabric_ = new FabricPage(session_, selection_);
   live_ = new LivePage(session_, selection_);
   compare_ = new ComparePage(session_, selection_);
   struct Row {
@@ -124,11 +125,14 @@ void MainWindow::make_pages() {
     QString title;
   };
   // By PageId.
-  const Row rows[] = {
-      {overview_, "overview", tr("Overview")}, {packets_, "packets", tr("Packets")},
-      {findings_, "findings", tr("Findings")}, {connections_, "connections", tr("Connections")},
-      {markings_, "markings", tr("Markings")}, {live_, "live", tr("Live")},
-      {compare_, "compare", tr("Compare")}};
+  const Row rows[] = {{overview_, "overview", tr("Overview")},
+                      {packets_, "packets", tr("Packets")},
+                      {findings_, "findings", tr("Findings")},
+                      {connections_, "connections", tr("Connections")},
+                      {markings_, "markings", tr("Markings")},
+                      {fabric_, "fabric", tr("Fabric")},
+                      {live_, "live", tr("Live")},
+                      {compare_, "compare", tr("Compare")}};
   for (std::size_t i = 0; i < std::size(rows); ++i) {
     auto* dock = new QDockWidget(rows[i].title, this);
     dock->setObjectName(QString::fromLatin1(rows[i].name));

@@ -20,6 +20,7 @@
 #include "gui/models/selection.hpp"
 #include "gui/pages/compare_page.hpp"
 #include "gui/pages/connections_page.hpp"
+#include "gui/pages/fabric_page.hpp"
 #include "gui/pages/findings_page.hpp"
 #include "gui/pages/live_page.hpp"
 #include "gui/pages/markings_page.hpp"
@@ -76,6 +77,7 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] FindingsPage& findings() noexcept { return *findings_; }
   [[nodiscard]] ConnectionsPage& connections() noexcept { return *connections_; }
   [[nodiscard]] MarkingsPage& markings() noexcept { return *markings_; }
+  [[nodiscard]] FabricPage& fabric() noexcept { return *fabric_; }
   [[nodiscard]] OutputActions& output() noexcept { return *output_; }
   [[nodiscard]] LivePage& live() noexcept { return *live_; }
   [[nodiscard]] ComparePage& compare() noexcept { return *compare_; }
@@ -148,6 +150,7 @@ class MainWindow : public QMainWindow {
   FindingsPage* findings_ = nullptr;
   ConnectionsPage* connections_ = nullptr;
   MarkingsPage* markings_ = nullptr;
+  FabricPage* fabric_ = nullptr;
   OutputActions* output_ = nullptr;
   LivePage* live_ = nullptr;
   ComparePage* compare_ = nullptr;

@@ -14,8 +14,8 @@
 namespace roce::gui {
 
 /// Pages of the window, in the order of their tabs.
-enum class PageId { overview, packets, findings, connections, markings, live, compare };
-inline constexpr int page_count = 7;
+enum class PageId { overview, packets, findings, connections, markings, fabric, live, compare };
+inline constexpr int page_count = 8;
 
 /// Base of pages: shows the session's snapshot and follows the selection; both outlive it. While a capture is
 /// read only the visible page takes each snapshot, the others catch up when they become visible. Its focus

@@ -42,8 +42,9 @@ class SeverityDelegate final : public QStyledItemDelegate {
     QStyledItemDelegate::initStyleOption(option, index);
     // Elide sentences at the end; addresses and names in the middle.
     if (!option->text.contains(QLatin1Char(' '))) option->textElideMode = Qt::ElideMiddle;
-    const auto* view = qobject_cast<const QTableView*>(option->widget);
-    if (view == nullptr || view->horizontalHeader()->visualIndex(index.column()) != 0) return;
+    const auto* view = qobject_cast<const TableView*>(option->widget);
+    if (view == nullptr || !view->has_icons() || view->horizontalHeader()->visualIndex(index.column()) != 0)
+      return;
     const QVariant severity = index.data(TableModelBase::severity_role);
     option->features |= QStyleOptionViewItem::HasDecoration;
     option->decorationSize = QSize(16, 16);
@@ -108,6 +109,7 @@ TableView::TableView(const QString& name, TableModelBase& model, QWidget* parent
   connect(horizontalHeader(), &QHeaderView::customContextMenuRequested, this, &TableView::choose_columns);
   connect(this, &QTableView::activated, this, &TableView::row_activated);
   connect(&model_, &TableModelBase::rows_changed, this, &TableView::measure_columns);
+  connect(&model_, &TableModelBase::rows_changed, this, &TableView::show_headings);
   connect(horizontalHeader(), &QHeaderView::sortIndicatorChanged, this, &TableView::measure_columns);
   // Fit the widths again after columns were shown or hidden, once for several changes.
   auto* changed = new QTimer(this);
@@ -214,8 +216,22 @@ void TableView::fit_columns() {
 }
 
 QString TableView::empty_text() const {
-  if (model_.rowCount() != 0 || model_.all_rows() == 0) return {};
-  return left_out_text(model_.all_rows());
+  if (model_.rowCount() != 0) return {};
+  return model_.all_rows() == 0 ? reason_ : left_out_text(model_.all_rows());
+}
+
+void TableView::set_reason(const QString& text) {
+  if (text == reason_) return;
+  reason_ = text;
+  show_headings();
+  viewport()->update();
+}
+
+/// Headings of nothing would only hide why there is nothing.
+void TableView::show_headings() {
+  const bool nothing = !reason_.isEmpty() && model_.all_rows() == 0;
+  horizontalHeader()->setVisible(!nothing);
+  setHorizontalScrollBarPolicy(nothing ? Qt::ScrollBarAlwaysOff : Qt::ScrollBarAsNeeded);
 }
 
 void TableView::paintEvent(QPaintEvent* event) {

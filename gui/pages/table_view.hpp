@@ -24,13 +24,18 @@ class TableView : public QTableView {
   TableView(const QString& name, TableModelBase& model, QWidget* parent = nullptr);
 
   [[nodiscard]] TableModelBase& rows() noexcept { return model_; }
-  /// The text shown where filters hide all rows; empty if some are listed, or there are none.
+  /// The text shown where filters hide all rows, or why there are none; empty if some are listed.
   [[nodiscard]] QString empty_text() const;
+  /// Why the table has no rows, to be shown in place of it where it has none; empty: that is not said.
+  void set_reason(const QString& text);
   /// Makes the row of that key current, if it is listed.
   void select_key(const QString& key);
   /// Default columns, in this order, unless the user has chosen others.
   void show_columns(std::initializer_list<std::string_view> names);
   void wrap_rows(bool wrap);  ///< row heights follow the texts
+  /// Of rows without severities: no room for their icons.
+  void without_icons() { icons_ = false; }
+  [[nodiscard]] bool has_icons() const noexcept { return icons_; }
 
   void save_layout(QSettings& settings) const;
   void restore_layout(QSettings& settings);
@@ -53,13 +58,16 @@ class TableView : public QTableView {
 
  private:
   [[nodiscard]] std::vector<RowRun> selected_runs() const;  ///< ascending
+  void show_headings();
   void measure_columns();
   void fit_columns();
   void choose_columns(const QPoint& place);
 
   QString name_;
+  QString reason_;  ///< why there are no rows
   TableModelBase& model_;
   BackgroundCall copying_{*this};
+  bool icons_ = true;
   bool removing_ = false;              ///< rows are being removed: a new current row is not the user's choice
   std::vector<int> cells_;             ///< the widest cell seen, by logical column number
   std::vector<ColumnWidth> measured_;  ///< by logical column number; empty before the first rows

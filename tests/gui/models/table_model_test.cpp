@@ -16,6 +16,7 @@
 #include "analyze/report/json/json_report.hpp"
 #include "cli/report/report.hpp"
 #include "gui/models/diagnosis_table.hpp"
+#include "gui/models/fabric_tables.hpp"
 #include "gui/models/finding_filter.hpp"
 #include "gui/models/finding_tree.hpp"
 #include "gui/models/overview_tables.hpp"
@@ -73,6 +74,9 @@ TEST(TableModel, ConnectionsGrow) {
 }
 TEST(TableModel, FlowsGrow) {
   watch<FlowModel>([](const analyze::Snapshot& s) { return s.flows.size(); });
+}
+TEST(TableModel, PathsGrow) {
+  watch<PathModel>([](const analyze::Snapshot& s) { return analyze::path_rows(s).size(); });
 }
 TEST(TableModel, MarkingsGrow) {
   watch<MarkingModel>([](const analyze::Snapshot& s) { return s.markings.rows.size(); });
@@ -220,6 +224,7 @@ TEST(TableModel, HoldsWhatTheCommandLinePrints) {
     expect_as_csv<ConnectionModel>(snapshot, cli::connections_csv(*snapshot, {}));
     expect_as_csv<FlowModel>(snapshot, cli::flows_csv(*snapshot, {}));
     expect_as_csv<MarkingModel>(snapshot, cli::markings_csv(*snapshot, {}));
+    expect_as_csv<PathModel>(snapshot, cli::paths_csv(*snapshot, {}));
   }
 }
 

@@ -27,13 +27,12 @@ TEST(Screenshots, OfEveryPage) {
     const char* sample;
     bool judged;
   };
-  constexpr Case cases[] = {{"loss", "04_write_loss1.cb.pcap.zst", false},
-                            {"mixed", "06_mix_4qp.pcap.zst", false},
-                            {"ce", "07_ce_netem10.cb.pcap.zst", true},
-                            {"clean", "02_write_bw_64k.pcap.zst", false},
-                            {"hosts", "11_three_hosts.pcap.zst", false}};
+  constexpr Case cases[] = {
+      {"loss", "04_write_loss1.cb.pcap.zst", false}, {"mixed", "06_mix_4qp.pcap.zst", false},
+      {"ce", "07_ce_netem10.cb.pcap.zst", true},     {"clean", "02_write_bw_64k.pcap.zst", false},
+      {"hosts", "11_three_hosts.pcap.zst", false},   {"mirror", "09_mirror_erspan2.pcap.zst", false}};
   constexpr const char* pages[] = {"overview", "packets", "findings", "connections",
-                                   "markings", "live",    "compare"};
+                                   "markings", "fabric",  "live",     "compare"};
   const QString folder = screenshots();
   for (const Theme theme : {Theme::light, Theme::dark}) {
     apply_theme(theme);
