@@ -56,10 +56,6 @@ char escape_letter(char c) {
   }
 }
 
-bool is_control(char c) {
-  return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
-}
-
 /// Multi-byte characters that affect a terminal or the text around them: C1 controls, marks of text
 /// direction (U+061C, U+200E, U+200F, U+202A..U+202E, U+2066..U+2069), line and paragraph separators
 /// (U+2028, U+2029).
@@ -83,13 +79,18 @@ unsigned code_point(std::string_view character) {
 
 /// Appends what needs no escape and passes the rest to `escape(character, is_utf8)`; bytes that are not UTF-8
 /// one by one.
-template <class Escape>
-void append_escaped(std::string& out, std::string_view text, std::string_view special, Escape escape) {
-  while (!text.empty()) {
+template <char... Special, class Escape>
+void append_escaped(std::string& out, std::string_view text, Escape escape) {
+  const auto plain = [](char c) { return c >= 0x20 && c < 0x7f && ((c != Special) && ...); };
+  while (true) {
+    // Names are nothing else.
+    const auto rest = std::find_if_not(text.begin(), text.end(), plain);
+    out.append(text.begin(), rest);
+    text.remove_prefix(static_cast<std::size_t>(rest - text.begin()));
+    if (text.empty()) return;
     const std::size_t length = utf8_length(text);
     const std::string_view character = text.substr(0, std::max<std::size_t>(length, 1));
-    const bool one = length == 1 && (is_control(text[0]) || special.find(text[0]) != std::string_view::npos);
-    if (one || length == 0 || is_hidden_control(character)) {
+    if (length <= 1 || is_hidden_control(character)) {
       escape(character, length != 0);
     } else {
       out.append(character);
@@ -153,7 +154,7 @@ void append_seconds(std::string& out, std::int64_t nanoseconds, unsigned decimal
 }
 
 void append_printable(std::string& out, std::string_view text) {
-  append_escaped(out, text, "\\", [&out](std::string_view character, bool /*valid*/) {
+  append_escaped<'\\'>(out, text, [&out](std::string_view character, bool /*valid*/) {
     const char first = character[0];
     const char letter = first == '\\' ? '\\' : escape_letter(first);
     if (letter != 0) {
@@ -166,7 +167,7 @@ void append_printable(std::string& out, std::string_view text) {
 }
 
 void append_valid_text(std::string& out, std::string_view text) {
-  append_escaped(out, text, "", [&out](std::string_view character, bool valid) {
+  append_escaped<>(out, text, [&out](std::string_view character, bool valid) {
     const bool stays = valid && (character.size() > 1 || character == "\n" || character == "\t");
     out.append(stays ? character : std::string_view("\xef\xbf\xbd"));
   });
@@ -180,7 +181,7 @@ void append_lines(std::string& out, std::string_view text) {
 }
 
 void append_json_escaped(std::string& out, std::string_view text) {
-  append_escaped(out, text, "\\\"", [&out](std::string_view character, bool valid) {
+  append_escaped<'\\', '"'>(out, text, [&out](std::string_view character, bool valid) {
     if (!valid) {
       out.append("\\ufffd");
       return;

@@ -34,8 +34,10 @@ void look_at_stamps(Batch& batch) {
   std::int64_t before = batch.frames_before != 0 ? batch.previous_time_ns : capture::no_time;
   std::uint64_t equal = 0, back = 0;
   for (const capture::Frame& frame : batch.read.frames) {
-    equal += frame.time_ns == before && before != capture::no_time ? 1 : 0;
-    back += before > frame.time_ns && frame.time_ns > 0 && before - frame.time_ns > step_ns ? 1 : 0;
+    if (frame.time_ns <= before) {
+      equal += frame.time_ns == before && before != capture::no_time ? 1 : 0;
+      back += before > frame.time_ns && frame.time_ns > 0 && before - frame.time_ns > step_ns ? 1 : 0;
+    }
     before = frame.time_ns;
   }
   batch.totals.equal_stamps = equal;

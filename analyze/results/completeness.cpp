@@ -90,7 +90,9 @@ void find_missing_datagrams(const Snapshot& s, Completeness& found) {
     return f.service_known && f.service == Service::ud && f.key.dst_qp > dissect::gsi_qpn;
   };
   std::map<dissect::IpAddress, unsigned> flows;
-  for (const Flow& flow : s.flows) flows[flow.key.src] += counts(flow) ? 1U : 0U;
+  for (const Flow& flow : s.flows) {
+    if (counts(flow)) ++flows[flow.key.src];
+  }
   std::uint64_t captured = 0;
   for (const Flow& flow : s.flows) {
     if (!counts(flow) || flows[flow.key.src] != 1 || flow.packets < least_packets) continue;
@@ -271,8 +273,6 @@ bool shows_too_little(const Connection& c) {
 
 void find_one_direction(const Snapshot& s, Completeness& found) {
   const UnpairedConnections unpaired(s);
-  std::set<std::pair<dissect::IpAddress, dissect::IpAddress>> heard;
-  for (const Flow& flow : s.flows) heard.emplace(flow.key.src, flow.key.dst);
   for (const Connection& c : s.connections) {
     if (!goes_on_unanswered(c) || unpaired.other_may_be_there(c) || unpaired.reached(c)) {
       if (shows_too_little(c)) ++found.too_little;
@@ -280,9 +280,10 @@ void find_one_direction(const Snapshot& s, Completeness& found) {
     }
     found.one_direction.push_back(c.id);
     const unsigned side = seen_side(c);
-    const std::pair back(c.ends[side ^ 1U].address, c.ends[side].address);
-    if (!heard.contains(back)) found.unheard.insert(back);
+    found.unheard.emplace(c.ends[side ^ 1U].address, c.ends[side].address);
   }
+  if (found.unheard.empty()) return;
+  for (const Flow& flow : s.flows) found.unheard.erase({flow.key.src, flow.key.dst});
 }
 
 void find_doubled(const Snapshot& s, Completeness& found) {

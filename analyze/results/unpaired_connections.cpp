@@ -18,7 +18,6 @@ unsigned seen_side(const Connection& half) noexcept {
 }
 
 UnpairedConnections::UnpairedConnections(const Snapshot& snapshot) {
-  for (const Flow& flow : snapshot.flows) reached_.emplace(flow.key.dst, flow.key.dst_qp);
   for (const Connection& connection : snapshot.connections) {
     if (!is_half(connection)) continue;
     const unsigned side = seen_side(connection);
@@ -26,6 +25,8 @@ UnpairedConnections::UnpairedConnections(const Snapshot& snapshot) {
     held.requests |= connection.requester[side].seen;
     held.answers |= connection.requester[1 - side].seen;
   }
+  if (held_.empty()) return;  // and nobody asks
+  for (const Flow& flow : snapshot.flows) reached_.emplace(flow.key.dst, flow.key.dst_qp);
 }
 
 bool UnpairedConnections::other_may_be_there(const Connection& connection) const {
