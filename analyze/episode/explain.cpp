@@ -178,13 +178,12 @@ Explanation explain(std::span<const Note> notes, Facts& facts) {
   Explanation said =
       none ? explain_transmissions(order.notes, facts) : explain_with_copies(order.notes, copied, facts);
   for (std::size_t i = 0; i < notes.size(); ++i) {
+    if (!order.overtaken[i]) continue;
+    said.late_behind.push_back(static_cast<std::int32_t>(i));
     Ruling& ruling = said.rulings[i];
-    if (!order.overtaken[i] || ruling.what != Ruling::What::first || ruling.rule == Rule::none) continue;
+    if (ruling.what != Ruling::What::first || ruling.rule == Rule::none) continue;
     ruling.what = Ruling::What::late;
     ruling.rule = Rule::fills_gap;
-  }
-  for (std::size_t i = 0; i < notes.size(); ++i) {
-    if (order.overtaken[i]) said.late_behind.push_back(static_cast<std::int32_t>(i));
   }
   said.contradictions = replay(order.notes, said, facts);
   if (!std::is_sorted(order.from.begin(), order.from.end())) told_of(said, order.from, notes.size());

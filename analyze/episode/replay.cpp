@@ -88,11 +88,15 @@ std::int64_t Replay::end_of(const Note& request) const noexcept {
 
 void Replay::arrivals() {
   arrival_.assign(notes_.size(), Arrival::certain);
-  for (const Note& note : notes_) {
-    if (note.request) sent_[note.psn] = 0;
-  }
+  bool all_known = true;
   for (const Note& note : notes_) {
     if (!note.request) continue;
+    std::int64_t& end = sent_[note.psn];
+    end = std::max(end, note.count > 0 ? end_of(note) : 0);
+    all_known = all_known && note.count > 0;
+  }
+  for (const Note& note : notes_) {
+    if (all_known || !note.request || note.count > 0) continue;
     std::int64_t& end = sent_[note.psn];
     end = std::max(end, end_of(note));
   }

@@ -15,13 +15,16 @@ namespace roce::analyze::episode {
 using dissect::Operation;
 
 ResponseNumbers::ResponseNumbers(const Scene& scene) {
-  List<std::pair<std::int64_t, std::int64_t>> all;
-  all.reserve(scene.issues.size());
-  for (const Issue& issue : scene.issues) all.emplace_back(issue.first, issue.end);
+  using Psns = List<std::pair<std::int64_t, std::int64_t>>;
+  Psns asked, given;
+  for (const Issue& issue : scene.issues) asked.emplace_back(issue.first, issue.end);
   for (const Note& note : scene.notes) {
-    if (is_response(note)) all.emplace_back(note.psn, note.psn + 1);
+    if (is_response(note)) given.emplace_back(note.psn, note.psn + 1);
   }
-  std::sort(all.begin(), all.end());
+  for (Psns* each : {&asked, &given})  // nearly
+    if (!std::is_sorted(each->begin(), each->end())) std::sort(each->begin(), each->end());
+  Psns all(asked.size() + given.size());
+  std::merge(asked.begin(), asked.end(), given.begin(), given.end(), all.begin());
   for (const auto& [first, end] : all) {
     if (ranges_.empty() || first > ranges_.back().end) {
       const std::int64_t base =

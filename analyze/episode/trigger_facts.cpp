@@ -147,10 +147,11 @@ void Triggers::learn_timer() {
   List<std::int64_t> timers;
   for (std::size_t i = 0; i < stream_.sent.size(); ++i) {
     const Sent& sent = stream_.sent[i];
-    if (stream_.note_of(sent).before) continue;
+    // Most are not the oldest.
+    if (stream_.note_of(sent).before || sent.psn != scene_.answers.acked_before(stream_.by_then[i])) continue;
     const Moment now = moment_of(i);
     const bool back = i > 0 && sent.psn < stream_.sent[i - 1].end;
-    if (!now.sent_before || now.own_answer || sent.psn != now.acked || now.stall_ns < now.silence_ns ||
+    if (!now.sent_before || now.own_answer || now.stall_ns < now.silence_ns ||
         (sure ? !back || now.stall_ns < least_ns : now.silence_ns < least_ns))
       continue;
     const auto asked = scene_.answers.asked_before(now.at);

@@ -23,7 +23,8 @@ float missing_bits(std::int64_t count) noexcept {
 
 }  // namespace
 
-Triggers::Triggers(Scene& scene, const Stream& stream) : scene_(scene), stream_(stream) {
+Triggers::Triggers(Scene& scene, const Stream& stream)
+    : scene_(scene), stream_(stream), known_(stream.sent.size()) {
   look_through();
   follow_responses();
   measure_answers();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "analyze/episode/scene.hpp"
@@ -30,7 +31,12 @@ class Triggers {
   /// NAKs (notes) that have caused a pass each.
   using Used = Set<std::int32_t>;
   /// Of the i-th transmission of the stream.
-  [[nodiscard]] Trigger of(std::size_t i, const Used& used = {}) const;
+  [[nodiscard]] const Trigger& of(std::size_t i) const {
+    if (!known_[i]) known_[i] = of(i, {});
+    return *known_[i];
+  }
+  /// If these NAKs have had their effect.
+  [[nodiscard]] Trigger of(std::size_t i, const Used& used) const;
   /// All before was confirmed by what was captured before that note, and answered: nothing else need be sent.
   [[nodiscard]] std::int64_t done_before(std::int32_t note) const noexcept;
   /// What asked for one from there up to the i-th since that was sent last: a pass that began further back
@@ -85,16 +91,17 @@ class Triggers {
   Scene& scene_;
   const Stream& stream_;
   // By note:
-  List<std::int32_t> request_before_;  ///< the request captured last before it; -1: none
-  List<std::int32_t> repeats_before_;  ///< how many requests before it were no new ones
-  List<std::int64_t> armed_ns_;        ///< when the retry timer was started last; no_time: not known
-  List<std::int64_t> sent_to_;         ///< behind the highest PSN sent before it
-  List<std::int64_t> lacks_;           ///< the response that the requester lacks before it; -1: none
-  List<bool> inside_read_;             ///< a READ captured before takes its PSN
-  bool much_missing_ = false;          ///< a gap before many a packet that was not sent before
-  bool answers_cut_ = false;           ///< acknowledgements came without their AETH
-  std::int64_t usual_answer_ns_ = 0;   ///< from a request to its answer: the median
-  List<std::size_t> steps_back_;       ///< indices of what lies before the one just sent
+  List<std::int32_t> request_before_;           ///< the request captured last before it; -1: none
+  List<std::int32_t> repeats_before_;           ///< how many requests before it were no new ones
+  List<std::int64_t> armed_ns_;                 ///< when the retry timer was started last; no_time: not known
+  List<std::int64_t> sent_to_;                  ///< behind the highest PSN sent before it
+  List<std::int64_t> lacks_;                    ///< the response that the requester lacks before it; -1: none
+  List<bool> inside_read_;                      ///< a READ captured before takes its PSN
+  bool much_missing_ = false;                   ///< a gap before many a packet that was not sent before
+  bool answers_cut_ = false;                    ///< acknowledgements came without their AETH
+  std::int64_t usual_answer_ns_ = 0;            ///< from a request to its answer: the median
+  mutable List<std::optional<Trigger>> known_;  ///< of(), by index in the stream
+  List<std::size_t> steps_back_;                ///< indices of what lies before the one just sent
   Set<std::int64_t> message_starts_;
 };
 

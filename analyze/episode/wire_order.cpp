@@ -39,7 +39,7 @@ class Untangled {
   }
 
   void learn_disorder() {
-    if (timed_) learn();
+    if (timed_ && several_late()) learn();
   }
 
   WireOrder run() {
@@ -63,6 +63,7 @@ class Untangled {
     return note.psn + std::max(note.count, 1);
   }
 
+  [[nodiscard]] bool several_late() const;
   void learn();
   void untangle(List<std::int32_t>& stream) const;
   [[nodiscard]] std::size_t next_of(const List<std::int32_t>& waiting, std::int64_t cursor,
@@ -72,12 +73,28 @@ class Untangled {
   void rank(List<std::int32_t>& order) const;
   [[nodiscard]] WireOrder told(const List<std::int32_t>& order) const;
 
+  static constexpr std::size_t some = 4;  ///< late ones
+
   std::span<const Note> notes_;
   Facts& facts_;
   List<std::int64_t> times_;
   List<std::int32_t> requests_, responses_;
   bool timed_ = true;
 };
+
+/// Whether so many requests came for the first time behind later ones as it takes to learn from: seldom.
+bool Untangled::several_late() const {
+  Set<std::int64_t> seen;
+  std::int64_t top = std::numeric_limits<std::int64_t>::min();
+  std::size_t late = 0;
+  for (const std::int32_t i : requests_) {
+    const Note& note = at(i);
+    const bool fresh = seen.insert(note.psn);
+    if (fresh && note.psn < top && !note.before && end_of(note) > facts_.acked) ++late;
+    top = std::max(top, note.psn);
+  }
+  return late >= some;
+}
 
 /// How late those are that nobody asked for, behind others that were sent later: where that are many, it is
 /// how far the order is disturbed. What was confirmed before the episode had come before, if that is
@@ -91,7 +108,6 @@ void Untangled::learn() {
   Ranges reads;  // what begins within one of them asks for its rest
   for (const std::int32_t i : requests_) reads.add(at(i).psn, end_of(at(i)));
   reads.settle();
-  constexpr std::size_t some = 4;
   constexpr int a_pass = 3;
   Set<std::int64_t> seen;
   List<std::int64_t> late;
@@ -235,10 +251,10 @@ WireOrder Untangled::told(const List<std::int32_t>& order) const {
   result.overtaken.resize(notes_.size());
   std::int32_t last[2] = {-1, -1};
   for (std::size_t i = 0; i < order.size(); ++i) {
-    const Note& note = at(order[i]);
-    result.notes.push_back(note);
-    result.notes.back().time_ns = times_[static_cast<std::size_t>(order[i])];
+    result.moved.push_back(at(order[i]));
+    result.moved.back().time_ns = times_[static_cast<std::size_t>(order[i])];
   }
+  result.notes = result.moved;
   for (std::size_t i = order.size(); i-- > 0;) {
     std::int32_t& later = last[at(order[i]).request ? 1 : 0];
     result.overtaken[i] = later >= 0 && later < order[i];
@@ -267,6 +283,7 @@ bool ids_order(std::span<const Note> notes) {
 /// In the order of stamps, as if the clock of the requests had made all of them.
 WireOrder by_one_clock(std::span<const Note> notes, Facts& facts) {
   WireOrder order;
+  order.notes = notes;
   order.from.resize(notes.size());
   order.overtaken.resize(notes.size());
   std::iota(order.from.begin(), order.from.end(), 0);
@@ -276,19 +293,19 @@ WireOrder by_one_clock(std::span<const Note> notes, Facts& facts) {
     const Note& note = notes[static_cast<std::size_t>(i)];
     return note.request ? note.time_ns : note.time_ns + shift;
   };
-  if (shift != 0) {
-    std::stable_sort(order.from.begin(), order.from.end(), [&](std::int32_t a, std::int32_t b) {
-      const auto key = [&](std::int32_t i) {
-        return std::pair{time_of(i), !notes[static_cast<std::size_t>(i)].request};
-      };
-      return key(a) < key(b);
-    });
-  }
-  order.notes.reserve(notes.size());
+  if (shift == 0) return order;
+  std::stable_sort(order.from.begin(), order.from.end(), [&](std::int32_t a, std::int32_t b) {
+    const auto key = [&](std::int32_t i) {
+      return std::pair{time_of(i), !notes[static_cast<std::size_t>(i)].request};
+    };
+    return key(a) < key(b);
+  });
+  order.moved.reserve(notes.size());
   for (const std::int32_t i : order.from) {
-    order.notes.push_back(notes[static_cast<std::size_t>(i)]);
-    if (shift != 0) order.notes.back().time_ns = time_of(i);
+    order.moved.push_back(notes[static_cast<std::size_t>(i)]);
+    order.moved.back().time_ns = time_of(i);
   }
+  order.notes = order.moved;
   return order;
 }
 

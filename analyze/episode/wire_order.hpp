@@ -15,7 +15,8 @@
 namespace roce::analyze::episode {
 
 struct WireOrder {
-  List<Note> notes;         ///< in that order, with times that rise
+  std::span<const Note> notes;  ///< in that order, with times that rise: those given, or
+  List<Note> moved;
   List<std::int32_t> from;  ///< which note of the file each is
   List<bool> overtaken;     ///< the file has one behind it that was sent later
 };
