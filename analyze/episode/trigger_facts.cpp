@@ -51,10 +51,11 @@ float Triggers::octaves(std::int64_t of_ns, std::int64_t than_ns) noexcept {
 
 void Triggers::look_through() {
   const std::size_t count = scene_.notes.size();
-  request_before_.reserve(count);
-  repeats_before_.reserve(count);
-  armed_ns_.reserve(count);
-  sent_to_.reserve(count);
+  request_before_.resize(count);
+  repeats_before_.resize(count);
+  armed_ns_.resize(count);
+  sent_to_.resize(count);
+  inside_read_.resize(count);
   Map<std::int64_t, std::int64_t> read_ends;  // by first PSN
   std::int32_t last = -1;
   std::int32_t repeats = 0;
@@ -65,11 +66,10 @@ void Triggers::look_through() {
   for (std::size_t i = 0; i < count; ++i) {
     const Note& note = scene_.notes[i];
     const auto index = static_cast<std::int32_t>(i);
-    request_before_.push_back(last);
-    repeats_before_.push_back(repeats);
-    armed_ns_.push_back(armed_ns);
-    sent_to_.push_back(top);
-    inside_read_.push_back(false);
+    request_before_[i] = last;
+    repeats_before_[i] = repeats;
+    armed_ns_[i] = armed_ns;
+    sent_to_[i] = top;
     if (!note.request) {
       const bool acknowledges = is_acknowledgement(note);
       answers_cut_ = answers_cut_ || (acknowledges && !note.has_aeth && !note.before);
@@ -86,7 +86,7 @@ void Triggers::look_through() {
       if (note.psn > top && last >= 0) ++gaps;
     }
     const auto read = read_ends.upper_bound(note.psn);
-    inside_read_.back() = read != read_ends.begin() && std::prev(read)->second > note.psn;
+    inside_read_[i] = read != read_ends.begin() && std::prev(read)->second > note.psn;
     if (note.count > 1) read_ends[note.psn] = note.psn + note.count;
     if (dissect::opcode_info(note.opcode).starts_message()) message_starts_.insert(note.psn);
     last = index;
@@ -166,6 +166,7 @@ void Triggers::learn_timer() {
 /// What a requester that takes responses only in order lacks, by what was captured (IBTA 9.7.5.1.1, implied
 /// NAK).
 void Triggers::follow_responses() {
+  lacks_.reserve(scene_.notes.size());
   List<bool> overtaken(scene_.notes.size());
   for (std::size_t i = 0; i < stream_.sent.size(); ++i)
     overtaken[static_cast<std::size_t>(stream_.sent[i].note)] = stream_.overtaken(i);

@@ -60,13 +60,12 @@ template <class Plain, bool Tagged>
     add(part_at<std::uint16_t>(ip + 2) | part_at<std::uint16_t>(ip + 6) << 16U |
         part_at<std::uint32_t>(udp) << 32U);
   }
-  // All but the opcode, solicited event, migration and padding of the packet; in place of the opcode the
-  // reserved bits of byte 8, which some senders use.
+  // All behind the opcode but the solicited event, migration and padding of the packet, up to the reserved
+  // bits of byte 8, which some senders use.
   static_assert(Bth::opcode.first_byte() == 0 && Bth::tver.end_byte() == 2 && Bth::destqp.end_byte() == 8);
-  constexpr std::array<std::uint8_t, 8> of_flow{0, 15, 255, 255, 255, 255, 255, 255};
   static_assert(Bth::reserved7.first_byte() == 8 && Bth::reserved7.bits == 7);
-  constexpr unsigned first_byte = std::endian::native == std::endian::big ? 56 : 0;
-  add((word_at(bth) & std::bit_cast<std::uint64_t>(of_flow)) | std::uint64_t{bth[8] & 0x7fU} << first_byte);
+  constexpr std::array<std::uint8_t, 8> of_flow{15, 255, 255, 255, 255, 255, 255, 127};
+  add(word_at(bth + 1) & std::bit_cast<std::uint64_t>(of_flow));
   return header;
 }
 

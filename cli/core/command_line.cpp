@@ -156,17 +156,21 @@ int run_command_line(int argc, char** argv) {
   bool version = false;  // handled above; here for the help only
   app.add_flag("--version", version, "print the version and what is built in");
   Action action;
-  for (const Command& command : commands) command.add(app, action);
-  if (words.empty()) {
-    print_error("no FILE and no command given");
-    Output(Encoding::locale, 2).write(app.help());
-    return exit_usage;
-  }
-  const bool shortened = is_short_for_report(words);
+  const bool shortened = !words.empty() && is_short_for_report(words);
   if (shortened) {
     if (const std::string error = unknown_command(words.front()); !error.empty())
       return usage_error(error, see_help);
     words.insert(words.begin(), "report");
+  }
+  // Where one is named, nobody asks for the options of others, which are hundreds.
+  const bool named = !words.empty() && is_command(words.front());
+  for (const Command& command : commands) {
+    if (!named || command.name == words.front()) command.add(app, action);
+  }
+  if (words.empty()) {
+    print_error("no FILE and no command given");
+    Output(Encoding::locale, 2).write(app.help());
+    return exit_usage;
   }
   try {
     std::reverse(words.begin(), words.end());  // CLI11 takes the words in reverse order
