@@ -115,7 +115,8 @@ void add_network(CLI::App& app, FaultOptions& o) {
   app.add_option("--start-ns", o.start_time, "time of the beginning since the epoch");
   app.add_option("--skip-ns", o.skip, "the capture begins that late");
   app.add_option("--stamp-jitter-ns", o.stamp_jitter, "stamps are late by up to that");
-  app.add_option("--clock-b-ns", o.clock_b, "the clock of packets from B to A is ahead by that");
+  app.add_option("--clock-b-ns", o.clock_b,
+                 "the clock of packets to the host of the lower number is ahead by that");
   app.add_option("--snap", o.snap, "bytes captured of a frame; 0: all");
   app.add_option("--loss-row", o.loss_row, "packets lost in a row, on average")
       ->check(CLI::Range(1U, 1U << 16));
@@ -262,13 +263,13 @@ class Writer final : public SimulatorSink {
       frames_.set_marks(marks_.marks_of(packet, endpoints, time, file_number(simulated_)));
     }
     const FaultFrame frame = frames_.make(packet, endpoints, copy);
-    stamped_.write(time, sender_of(packet) == End::b, frame.bytes, frame.interface);
+    stamped_.write(time, goes_back(sender_of(packet), endpoints), frame.bytes, frame.interface);
   }
   void captured_cm(CmMessage message, std::uint32_t connection, const Endpoints& endpoints,
                    Time time) override {
     begin_frame(time);
     const FaultFrame frame = frames_.make(message, connection, endpoints);
-    stamped_.write(time, sender_of(message) == End::b, frame.bytes, frame.interface);
+    stamped_.write(time, goes_back(sender_of(message), endpoints), frame.bytes, frame.interface);
   }
   void frame(const FrameTruth& truth) override {
     // Numbers in the file are not known yet where its order differs.
@@ -322,6 +323,11 @@ class Writer final : public SimulatorSink {
     }
     last_ = time;
     ++simulated_;
+  }
+  // Each direction of a link has a clock of its own, whichever host has opened the connection.
+  static bool goes_back(End sender, const Endpoints& endpoints) {
+    const auto from = static_cast<unsigned>(sender);
+    return endpoints.host[from] > endpoints.host[from ^ 1U];
   }
   // A frame that the simulator knows nothing of.
   void insert(Time time, std::span<const std::uint8_t> bytes) {

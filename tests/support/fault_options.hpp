@@ -161,7 +161,7 @@ struct FaultOptions {
   Time skip = 0;  // the capture begins that late
   // What the capture writes is in the order of its stamps.
   Time stamp_jitter = 0;     // a stamp is late by up to that
-  std::int64_t clock_b = 0;  // by how much the clock of packets from B to A is ahead
+  std::int64_t clock_b = 0;  // by how much the clock of packets to the lower host is ahead
   std::uint32_t snap = 0;    // bytes captured of a frame; 0: all
 
   // What befalls packets befalls only those from that host, to that host; 0: any. What responders do (RNR

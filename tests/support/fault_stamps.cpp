@@ -9,8 +9,7 @@ namespace roce::support {
 StampedFile::StampedFile(const FaultOptions& options, CaptureFile& file)
     : options_(options), file_(file), random_(options.seed ^ 0x57a3b) {}
 
-void StampedFile::write(Time time, bool b_to_a, std::span<const std::uint8_t> frame,
-                        std::uint32_t interface) {
+void StampedFile::write(Time time, bool back, std::span<const std::uint8_t> frame, std::uint32_t interface) {
   const auto length = static_cast<std::uint32_t>(frame.size());
   const auto captured =
       options_.snap == 0 ? frame : frame.first(std::min<std::size_t>(length, options_.snap));
@@ -19,7 +18,7 @@ void StampedFile::write(Time time, bool b_to_a, std::span<const std::uint8_t> fr
     file_.write(passed, captured, length, interface);
     return;
   }
-  std::uint64_t stamp = passed + (b_to_a ? static_cast<std::uint64_t>(options_.clock_b) : 0);
+  std::uint64_t stamp = passed + (back ? static_cast<std::uint64_t>(options_.clock_b) : 0);
   stamp += options_.stamp_jitter > 0 ? random_.below(options_.stamp_jitter + 1) : 0;
   numbers_.push_back(0);
   waiting_.emplace(

@@ -24,7 +24,7 @@ class StampedFile {
   StampedFile(const FaultOptions& options, CaptureFile& file);
 
   // Frames are numbered in the order in which they come, 1 ...
-  void write(Time time, bool b_to_a, std::span<const std::uint8_t> frame, std::uint32_t interface);
+  void write(Time time, bool back, std::span<const std::uint8_t> frame, std::uint32_t interface);
   // No further frames come.
   void finish();
 
