@@ -75,6 +75,7 @@ class Replay {
   std::int64_t begins_ = 0;               ///< of what was before nothing is remembered
   List<Arrival> arrival_;                 ///< by note
   Map<std::int64_t, std::int64_t> sent_;  ///< captured requests: from, to
+  Set<std::int64_t> told_;                ///< of these, and of those said to be lost, what is told so far
   /// What it may have asked for so far, since something came that was early then: from, to. In order.
   List<std::pair<std::int64_t, std::int64_t>> questions_;
   std::vector<ImpossibleAnswer> found_;
@@ -104,6 +105,7 @@ void Replay::arrivals() {
   // Where some are overtaken behind the capture, any may be.
   if (facts_.there.late != 0) std::fill(arrival_.begin(), arrival_.end(), Arrival::open);
   for (const Loss& loss : said_.losses) {
+    if (loss.request && loss.where == Lost::before_capture) told_.insert(loss.psn);
     if (loss.request && (loss.where == Lost::after_capture || loss.where == Lost::trimmed) && loss.note >= 0)
       arrival_[static_cast<std::size_t>(loss.note)] = Arrival::lost;
   }
@@ -153,6 +155,7 @@ bool Replay::may_ask(std::int64_t psn) const {
 
 void Replay::receive(std::size_t i) {
   const Note& note = at(i);
+  told_.insert(note.psn);
   if (arrival_[i] == Arrival::lost) return;
   early(note.psn);
   const std::int64_t end = end_of(note);
@@ -166,8 +169,8 @@ void Replay::answer(std::size_t i) {
   const Nak kind = nak_of(note);
   const std::int64_t confirmed = note.psn + (kind == Nak::none ? 1 : 0);
   if (most_.next() < confirmed) {
-    // Of what was not captured nothing is said.
-    if (sent_.contains(most_.next())) contradict(i, Undecided::confirms_lost);
+    // Of what was not captured nothing is said, nor of what was captured only when it was sent again.
+    if (told_.contains(most_.next())) contradict(i, Undecided::confirms_lost);
     most_.begin_at(confirmed);
     pass_unseen();
   } else if (kind == Nak::sequence && note.psn >= begins_ && !may_ask(note.psn)) {

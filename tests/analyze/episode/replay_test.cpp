@@ -60,6 +60,14 @@ TEST(Replay, WhatIsConfirmedWasNotLost) {
     50  ack   11 |)");
 }
 
+TEST(Replay, WhatIsSentAgainMayHaveComeBeforeItWasCaptured) {
+  expect_contradictions(R"(
+    0   write 10 |
+    20  ack   11 |
+    30  write 11 |
+    50  ack   11 |)");
+}
+
 TEST(Replay, NobodyAsksForWhatHasCome) {
   expect_contradictions(R"(
     0   write 10 |
