@@ -26,54 +26,63 @@ std::int64_t caused_by(const Note& answer) noexcept {
   return is_nak(answer) ? answer.psn + 1 : answer.psn;
 }
 
-/// When each of those PSNs was first asked for, by index: a READ asks for those of all its responses, which
-/// may be all that follow if its length is not known. What asks again tells nothing of those whose first
-/// request is forgotten: no_time.
-List<std::int64_t> first_sent(std::span<const Note> notes, const Set<std::int64_t>& psns) {
-  List<std::int64_t> sent(psns.size(), capture::no_time);
-  List<std::size_t> asked_to(psns.size(), 0);  // all up to there have been asked for; 0: it has not
-  std::int64_t top = std::numeric_limits<std::int64_t>::min();
-  for (const Note& note : notes) {
-    if (!note.request) continue;
-    const std::size_t to = note.count > 0 ? psns.index_of(note.psn + note.count) : psns.size();
-    for (std::size_t i = psns.index_of(note.psn); i < to;) {
-      const std::size_t known = asked_to[i];
-      asked_to[i] = std::max(known, to);
-      if (known == 0 && note.psn >= top) sent[i] = note.time_ns;
-      i = std::max(known, i + 1);
+/// When each PSN was first asked for. A READ asks for those of all its responses, which may be all that
+/// follow if its length is not known; then a READ behind it may ask for the rest of them once more. What was
+/// sent again tells nothing of what is forgotten.
+class FirstSent {
+ public:
+  explicit FirstSent(std::span<const Note> notes) {
+    constexpr std::int64_t unknown = std::numeric_limits<std::int64_t>::max();
+    std::int64_t top = std::numeric_limits<std::int64_t>::min();
+    for (const Note& note : notes) {
+      if (!note.request) continue;
+      const bool read = dissect::opcode_info(note.opcode).operation == Operation::read_request;
+      const bool rest = read && !sent_.empty() && sent_.back().end == unknown;
+      // Of what was sent again before the episode only the last time is remembered.
+      const bool tells = !note.before || (note.count > 0 && note.cause == Cause::none);
+      if (note.psn >= top && tells && !rest)
+        sent_.push_back({note.psn, note.count > 0 ? note.psn + note.count : unknown, note.time_ns});
+      top = std::max(top, note.psn + std::max(note.count, 1));
     }
-    top = std::max(top, note.psn + std::max(note.count, 1));
   }
-  return sent;
-}
+  /// no_time: not known.
+  [[nodiscard]] std::int64_t at(std::int64_t psn) const noexcept {
+    const auto behind = std::upper_bound(sent_.begin(), sent_.end(), psn,
+                                         [](std::int64_t at, const Row& row) { return at < row.first; });
+    const bool known = behind != sent_.begin() && psn < std::prev(behind)->end;
+    return known ? std::prev(behind)->time_ns : capture::no_time;
+  }
+
+ private:
+  struct Row {
+    std::int64_t first = 0, end = 0, time_ns = 0;
+  };
+  List<Row> sent_;  ///< in order of PSNs
+};
 
 /// The first answer to each PSN comes behind its request.
-void learn_from_answers(std::span<const Note> notes, ClockFact& clocks) {
-  Set<std::int64_t> psns;
-  for (const Note& note : notes) {
-    if (!note.request && !note.before) psns.insert(caused_by(note));
-  }
-  const List<std::int64_t> sent = first_sent(notes, psns);
-  List<bool> answered(psns.size());
+void learn_from_answers(std::span<const Note> notes, Facts& facts) {
+  const FirstSent sent(notes);
+  Set<std::int64_t> answered;
   constexpr std::int64_t none = std::numeric_limits<std::int64_t>::min();
   std::int64_t most = none;
   std::int64_t second = none;
   for (const Note& note : notes) {
-    if (note.request || note.before) continue;
-    const std::size_t i = psns.index_of(caused_by(note));
-    if (!is_nak(note)) {
-      if (answered[i]) continue;
-      answered[i] = true;
-    }
-    if (sent[i] == capture::no_time) continue;
-    const std::int64_t least = sent[i] - note.time_ns;
+    if (note.request) continue;
+    const std::int64_t psn = caused_by(note);
+    if (!is_nak(note) && !answered.insert(psn)) continue;
+    const std::int64_t sent_ns = sent.at(psn);
+    if (sent_ns == capture::no_time) continue;
+    const std::int64_t least = sent_ns - note.time_ns;
     second = std::max(second, std::min(most, least));
     most = std::max(most, least);
   }
   if (most == none) return;
-  // One that comes sooner than any other by more than a timer answers what the capture missed.
-  const bool alone = second != none && most > 0 && most - second >= shortest_timer_ns;
-  clocks.at_least(alone ? second : most);
+  // One that comes sooner than any other by more than a timer answers what the capture missed; so may any
+  // where it misses some.
+  const bool alone =
+      second != none && most > 0 && (most - second >= shortest_timer_ns || facts.capture.missed != 0);
+  facts.clocks.at_least(alone ? second : most);
 }
 
 /// A pass that begins at just the PSN of a NAK comes behind it. Of what was asked for, or gone back to, more
@@ -108,17 +117,23 @@ void learn_from_passes(std::span<const Note> notes, ClockFact& clocks) {
 
 }  // namespace
 
-std::int64_t clock_shift(std::span<const Note> notes, ClockFact& clocks) {
+std::int64_t clock_shift(std::span<const Note> notes, Facts& facts) {
+  ClockFact& clocks = facts.clocks;
   const bool timed = std::all_of(notes.begin(), notes.end(),
                                  [](const Note& note) { return note.time_ns != capture::no_time; });
   if (!timed) return 0;
-  learn_from_answers(notes, clocks);
+  if (facts.fastest_answer_ns > 0) clocks.at_least(-facts.fastest_answer_ns);
+  learn_from_answers(notes, facts);
   learn_from_passes(notes, clocks);
-  if (clocks.least_ns > clocks.most_ns) return 0;  // no clock explains both
+  if (clocks.least_ns > clocks.most_ns) {  // no clock explains both
+    clocks = {};
+    return 0;
+  }
   if (clocks.least_ns <= 0 && clocks.most_ns >= 0) return 0;
-  if (clocks.most_ns == ClockFact::unknown_most) return clocks.least_ns;
-  if (clocks.least_ns == ClockFact::unknown_least) return clocks.most_ns;
-  return clocks.least_ns + (clocks.most_ns - clocks.least_ns) / 2;
+  // In the middle, but no further than is shown again: one of the bounds may be far off.
+  const std::int64_t half = (clocks.most_ns - clocks.least_ns) / 2;
+  if (clocks.least_ns > 0) return clocks.least_ns + std::min(half, clocks.least_ns);
+  return clocks.most_ns - std::min(half, -clocks.most_ns);
 }
 
 }  // namespace roce::analyze::episode

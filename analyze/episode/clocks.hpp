@@ -12,7 +12,8 @@
 // Internal to the tracker.
 namespace roce::analyze::episode {
 
-/// By how much the stamps of answers have to be moved; 0 where they fit. `clocks` learns what the notes show.
-[[nodiscard]] std::int64_t clock_shift(std::span<const Note> notes, ClockFact& clocks);
+/// By how much the stamps of answers have to be moved; 0 where they fit. `facts.clocks` learns what the
+/// notes show.
+[[nodiscard]] std::int64_t clock_shift(std::span<const Note> notes, Facts& facts);
 
 }  // namespace roce::analyze::episode

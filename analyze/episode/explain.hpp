@@ -112,6 +112,12 @@ struct PathFact {
   }
 };
 
+/// All that is known of the way from one host to another.
+struct WayFact {
+  PathFact path;
+  ClockFact clocks;  ///< of what comes back
+};
+
 /// The same of a space.
 struct Facts {
   StreamFact requests;

@@ -288,7 +288,7 @@ WireOrder by_one_clock(std::span<const Note> notes, Facts& facts) {
   order.overtaken.resize(notes.size());
   std::iota(order.from.begin(), order.from.end(), 0);
   // Stamps that jitter bound nothing.
-  const std::int64_t shift = facts.disorder_ns > 0 ? 0 : clock_shift(notes, facts.clocks);
+  const std::int64_t shift = facts.disorder_ns > 0 ? 0 : clock_shift(notes, facts);
   const auto time_of = [&](std::int32_t i) {
     const Note& note = notes[static_cast<std::size_t>(i)];
     return note.request ? note.time_ns : note.time_ns + shift;

@@ -84,7 +84,7 @@ void Tracker::Impl::claim(Track& track, const CaptureViews::Claim& claim) {
 /// No other point knows better.
 void Tracker::Impl::book_claim(Track& track, const CaptureViews::Claim& claim) {
   const bool open = claim.doubt != episode::Doubt::none;
-  if (open && !path_from(track, claim.loss.side).was_lost(claim.doubt, network)) return;
+  if (open && !way_from(track, claim.loss.side).path.was_lost(claim.doubt, network)) return;
   const std::uint32_t place = track.places[claim.loss.side];
   Verdict* const verdict = shared.verdicts != nullptr ? shared.verdicts->at(claim.loss.by) : nullptr;
   book_loss(claim.loss, track.result, place == no_place ? nullptr : &flows.at(place), shared.series, verdict);

@@ -226,21 +226,25 @@ EpisodeNotes Tracker::Impl::notes_of(const Track& track, const Episode& episode,
 }
 
 /// What is known of the path now.
-episode::Facts Tracker::Impl::facts_of(const Track& track, unsigned requester) const {
+episode::Facts Tracker::Impl::facts_of(const Track& track, unsigned requester) {
   const PsnSpace& space = *track.spaces[requester];
   episode::Facts known = space.facts_now();
   // A NAK would be in the capture, although no answer came so far.
   known.answers_captured =
       known.answers_captured || (!space.answers_seen() && track.places[requester ^ 1U] != no_place);
-  if (const PsnSpace* const other = track.spaces[requester ^ 1U].get(); other != nullptr)
-    known.clocks.meet_opposite(other->facts_now().clocks);
+  const episode::WayFact& there = way_from(track, requester);
+  const episode::WayFact& back = way_from(track, requester ^ 1U);
+  known.there = there.path;
+  known.back = back.path;
+  known.clocks = there.clocks;
+  known.clocks.meet_opposite(back.clocks);
   known.repeats = track.result.service != Service::uc;
   known.mirror = mirror.fact();
   return known;
 }
 
 /// What is known of the way of what that side sends.
-episode::PathFact& Tracker::Impl::path_from(const Track& track, unsigned side) {
+episode::WayFact& Tracker::Impl::way_from(const Track& track, unsigned side) {
   const std::pair key{track.result.ends[side].address, track.result.ends[side ^ 1U].address};
   if (paths.size() >= paths_at_most && !paths.contains(key)) paths.clear();
   return paths[key];
@@ -260,7 +264,7 @@ void Tracker::Impl::leave_open(Track& track, const Step& s) {
 void Tracker::Impl::settle_doubtful(Track& track) {
   for (const DoubtfulLoss& each : track.doubtful) {
     const unsigned side = each.loss.side;
-    if (!path_from(track, side).was_lost(each.doubt, network)) continue;
+    if (!way_from(track, side).path.was_lost(each.doubt, network)) continue;
     Incident like;
     like.connection = track.result.id;
     like.side = static_cast<std::uint8_t>(each.requester);
@@ -302,15 +306,13 @@ bool Tracker::Impl::explain_episode(std::uint32_t connection) {
     std::vector<const Held*> packets;
     for (const std::size_t i : all.of) packets.push_back(&over->held[i]);
     episode::Facts known = facts_of(track, requester);
-    known.there = path_from(track, requester);
-    known.back = path_from(track, requester ^ 1U);
     if (known.keeps == 0) known.keeps = known.there.keeps;
     episode::Facts facts = known;
     episode::Explanation& said = said_of[requester] = episode::explain(all.notes, facts);
     space->learn(facts);
     if (std::abs(facts.keeps) > 1) facts.there.keeps = facts.keeps > 0 ? 1 : -1;
-    path_from(track, requester) = facts.there;
-    path_from(track, requester ^ 1U) = facts.back;
+    way_from(track, requester) = {facts.there, facts.clocks};
+    way_from(track, requester ^ 1U).path = facts.back;
     network.late += facts.there.late - known.there.late;
     network.open += facts.there.open - known.there.open;
     for (std::size_t i = 0; i < all.of.size(); ++i) rulings[all.of[i]] = said.rulings[all.before + i];

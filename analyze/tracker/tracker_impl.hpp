@@ -283,8 +283,8 @@ struct Tracker::Impl {
   bool explain_episode(std::uint32_t connection);
   void explain_oldest();
   void leave_room(std::vector<Held>&& room);
-  [[nodiscard]] episode::Facts facts_of(const Track& track, unsigned requester) const;
-  [[nodiscard]] episode::PathFact& path_from(const Track& track, unsigned side);
+  [[nodiscard]] episode::Facts facts_of(const Track& track, unsigned requester);
+  [[nodiscard]] episode::WayFact& way_from(const Track& track, unsigned side);
   void leave_open(Track& track, const Step& s);
   void settle_doubtful(Track& track);
 
@@ -459,7 +459,7 @@ struct Tracker::Impl {
   const bool short_way;
   std::map<std::uint64_t, std::uint32_t> open_episodes;  ///< connections, by the frame that began them
   /// What episodes showed of the way from one host to another.
-  std::map<std::pair<dissect::IpAddress, dissect::IpAddress>, episode::PathFact> paths;
+  std::map<std::pair<dissect::IpAddress, dissect::IpAddress>, episode::WayFact> paths;
   episode::PathFact network;       ///< of all of them: of requests
   std::size_t open_losses = 0;     ///< DoubtfulLoss of all connections
   bool copies_expected = false;    ///< from now on

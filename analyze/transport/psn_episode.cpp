@@ -101,7 +101,10 @@ void PsnSpace::recall(episode::List<Note>& notes, std::uint32_t pmtu, std::int64
   notes.reserve(static_cast<std::size_t>(std::clamp<std::int64_t>(2 * (req_.next - from), 0, 512)));
   sent_.for_each_in(from, req_.next, [&](const Seen& seen) { add(seen, true); });
   const auto sent = static_cast<std::ptrdiff_t>(notes.size());
-  answers_.for_each_in(from, req_.next, [&](const Seen& seen) { add(seen, false); });
+  // Where clocks differ, answers may be captured long before what they answer.
+  const std::int64_t answered = std::max({req_.next, resp_.answered, resp_.acked_known ? resp_.acked : 0});
+  answers_.for_each_in(from, std::min(answered, req_.next + most),
+                       [&](const Seen& seen) { add(seen, false); });
   // The last NAKs: their AETH counts.
   for (const LastNak& nak : {nak_, rnr_}) {
     if (nak.frame == 0 || nak.psn < from) continue;

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "analyze/episode/clocks.hpp"
+#include "analyze/episode/scratch.hpp"
 #include "tests/analyze/episode/episode_said.hpp"
 
 namespace roce::analyze::episode {
@@ -120,6 +122,55 @@ TEST(Clocks, NoAnswerComesBeforeItsRequest) {
   const Explanation said = explain(notes, facts);
   EXPECT_EQ(facts.clocks.least_ns, 40'000);
   EXPECT_TRUE(said.losses.empty());
+}
+
+std::vector<Note> notes_of(const std::string& text) {
+  std::vector<Note> notes;
+  for (const EpisodeLine& each : parse_episode(text)) notes.push_back(each.note);
+  return notes;
+}
+
+/// What was answered before the episode tells as well: its requests come only now.
+TEST(Clocks, AnswersOfBeforeComeBehindTheirRequests) {
+  std::vector<Note> notes = notes_of(
+      "0 ack 10     | \n"
+      "40 write 10  | \n"
+      "41 write 11  | \n");
+  notes[0].before = true;
+  const Scratch scratch;
+  Facts facts;
+  clock_shift(notes, facts);
+  EXPECT_EQ(facts.clocks.least_ns, 40'000);
+}
+
+/// A READ of before, whose length is forgotten, did not ask for what was sent after it. Nor was what had been
+/// sent again by then first sent when it was sent last.
+TEST(Clocks, WhatIsForgottenBoundsNothing) {
+  std::vector<Note> notes = notes_of(
+      "0 read 10     | \n"
+      "600 write 20  | \n"
+      "610 ack 20    | \n"
+      "700 write 21  | \n"
+      "705 ack 21    | \n");
+  notes[0].before = notes[3].before = true;
+  notes[0].count = 0;
+  notes[3].cause = Cause::timeout;
+  const Scratch scratch;
+  Facts facts;
+  clock_shift(notes, facts);
+  EXPECT_EQ(facts.clocks.least_ns, -10'000);
+}
+
+/// A NAK comes 4 us too late; that answers may come 600 us earlier shows nothing.
+TEST(Clocks, ABoundFarOffMovesStampsByLittle) {
+  const Scratch scratch;
+  Facts facts;
+  facts.clocks = {.least_ns = -600'000, .most_ns = -4'000};
+  EXPECT_EQ(clock_shift({}, facts), -8'000);
+  facts.clocks = {.least_ns = -10'000, .most_ns = -8'000};
+  EXPECT_EQ(clock_shift({}, facts), -9'000);
+  facts.clocks = {.least_ns = 5'000, .most_ns = 4'000};
+  EXPECT_EQ(clock_shift({}, facts), 0);
 }
 
 /// The stamps of answers are 100 us ahead.
