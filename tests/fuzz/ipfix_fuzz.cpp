@@ -2,22 +2,13 @@
 // What follows UDP to port 4739: a message of IPFIX or NetFlow. The first two bytes are how many more bytes
 // the wire had.
 #include "dissect/ipfix.hpp"
-#include "require.hpp"
+#include "tests/fuzz/parts.hpp"
 
 namespace {
 
 using namespace roce::dissect;
+using roce::fuzz::check;
 using namespace roce::dissect::ipfix;
-
-/// Every part lies inside the one around it.
-void check(const Part& part, const Part& around) {
-  require(part.captured.size() <= part.declared, "more captured than there is");
-  require(part.declared <= around.declared, "longer than what it lies in");
-  require(part.captured.empty() || (part.captured.data() >= around.captured.data() &&
-                                    part.captured.data() + part.captured.size() <=
-                                        around.captured.data() + around.captured.size()),
-          "outside of the bytes");
-}
 
 void read_templates(const Set& set, bool netflow9) {
   Templates templates(set, netflow9);

@@ -2,22 +2,13 @@
 // What follows UDP to port 6343: a datagram of sFlow. The first two bytes are how many more bytes the wire
 // had.
 #include "dissect/sflow.hpp"
-#include "require.hpp"
+#include "tests/fuzz/parts.hpp"
 
 namespace {
 
 using namespace roce::dissect;
+using roce::fuzz::check;
 using namespace roce::dissect::sflow;
-
-/// Every part lies inside the one around it.
-void check(const Part& part, const Part& around) {
-  require(part.captured.size() <= part.declared, "more captured than there is");
-  require(part.declared <= around.declared, "longer than what it lies in");
-  require(part.captured.empty() || (part.captured.data() >= around.captured.data() &&
-                                    part.captured.data() + part.captured.size() <=
-                                        around.captured.data() + around.captured.size()),
-          "outside of the bytes");
-}
 
 void read_record(const Item& record) {
   SampledHeader header;

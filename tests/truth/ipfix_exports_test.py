@@ -6,53 +6,16 @@ joined with the losses that they are, and what cannot be read is said.
 Usage: ipfix_exports_test.py GENERATE ROCEANALYZE"""
 
 import collections
-import json
-import os
-import subprocess
-import sys
-import tempfile
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-import capture_variants as variants  # noqa: E402
-import ipfix_export  # noqa: E402
-import sflow_export  # noqa: E402
-
-GENERATE, PROGRAM = sys.argv.pop(1), sys.argv.pop(1)
-RATES = (16, 64, 256, 1024, 4096)
-DRAWS = 100
-PACKETS = 40000
+import exports_case
+import capture_variants as variants
+import ipfix_export
+import sflow_export
+from exports_case import DRAWS, PACKETS, RATES, flow_of, report, run
 
 
-def run(*words):
-    done = subprocess.run([PROGRAM, *words], check=False, timeout=300, capture_output=True, text=True)
-    assert done.returncode in (0, 3), (words, done.returncode, done.stderr)
-    return done.stdout
-
-
-def report(*files):
-    return json.loads(run("report", "--json", *files))
-
-
-def flow_of(frame):
-    """Addresses and queue pair of a RoCE v2 packet over IPv4."""
-    at = variants.bth(frame)
-    return frame[at - 16:at - 12], frame[at - 12:at - 8], int.from_bytes(frame[at + 5:at + 8], "big")
-
-
-class IpfixExports(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.addCleanup(self.folder.cleanup)
-
-    def path(self, name):
-        return os.path.join(self.folder.name, name)
-
-    def generate(self, *options):
-        subprocess.run([GENERATE, self.path("tap.pcap"), "--truth", self.path("truth"), *options], check=True)
-        return variants.read(self.path("tap.pcap"))
-
+class IpfixExports(exports_case.ExportsCase):
     def exports(self, records):
         variants.write(self.path("ipfix.pcap"), records)
         return report(self.path("ipfix.pcap"))["exports"]
