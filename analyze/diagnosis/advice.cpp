@@ -70,6 +70,16 @@ std::string own_advice(const Snapshot& snapshot, const Trouble& trouble) {
              "MAC "
              "address that moved. On the hosts: dmesg -T | grep -iE 'link|mlx5'; ethtool -S DEV | grep -i "
              "link_down. On the switches: their logs of that time.";
+    case RootCause::no_answer:
+      return fmt::format(
+          "On {}: is the host up and the port active (ibv_devinfo, ip link), is the queue pair there (rdma "
+          "resource "
+          "show qp), do the requests arrive (rdma statistic show: duplicate_request counts those whose "
+          "answers are "
+          "lost; ethtool -S DEV | grep -iE 'rdma|discard|drop')? Check switch ACLs and ECMP paths for UDP "
+          "4791, in "
+          "both directions.",
+          to.place());
     case RootCause::pause:
       return fmt::format(
           "Find out why {} {}: a receiver that is too slow (PCIe, CPU, memory; rx_out_of_buffer), or a storm "

@@ -29,6 +29,8 @@ void leave_open(const Trouble& t, Diagnosis& d) {
         open(fmt::format("dropped by {} rather than on the way to {}", w.to.oneself(),
                          w.to.does("it", "them")));
         open("damaged on the way: a wrong ICRC is dropped, too");
+        if (t.symptoms.has(RootCause::loss_or_reordering) || t.symptoms.has(RootCause::reordering))
+          open("late rather than lost: packets that overtake each other behind this capture");
         d.would_decide =
             fmt::format("a capture at {}, or its counters ({}), against the drops of the switches on the way",
                         w.to.place(), drops_of);
@@ -98,6 +100,10 @@ void leave_open(const Trouble& t, Diagnosis& d) {
           w.to.place(), w.to.place());
       break;
     case RootCause::no_answer:
+      if (t.off_psns()) {
+        d.would_decide = "the rq-psn and sq-psn of both queue pairs (rdma resource show qp)";
+        break;
+      }
       open(fmt::format("the way to {} is broken", w.to.name));
       open("the way back from there is broken");
       open(w.to.many ? fmt::format("{} or their queue pairs are gone", w.to.name)

@@ -37,7 +37,7 @@ Cost cost_of(const Trouble& trouble) {
 
 /// What it did to the traffic. Some three times are chance; from then on shares count, not numbers.
 Consequence consequence_of(const Trouble& trouble, const HitShare& share) {
-  if (trouble.failed != 0) return Consequence::fatal;
+  if (trouble.failed + trouble.spent != 0) return Consequence::fatal;
   // No traffic at all is degraded, however few packets say so.
   constexpr Causes of_standstill{RootCause::pause, RootCause::no_answer, RootCause::outage,
                                  RootCause::path_mtu};

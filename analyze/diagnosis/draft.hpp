@@ -19,6 +19,7 @@ struct Draft {
   std::set<Route> shown_on;    ///< ways of symptoms
   std::string advice;          ///< where findings of the cause itself do not tell it
   bool shows_packets = false;  ///< the advice of the diagnosis ends with a command for them
+  bool is_told = false;        ///< a finding's explanation is among the facts: see told_by_findings
   std::string first;           ///< the sentence of the first of several findings that it is
   int follows = 0;             ///< FindingRole::follows of the finding that it is
 };

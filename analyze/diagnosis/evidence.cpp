@@ -137,11 +137,21 @@ bool is_summary(const Finding& finding) {
   return finding.id == "sick_host" || finding.id == "sick_link";
 }
 
+/// Whether what a finding explains is what the cause leaves to findings. Who waits for an answer that never
+/// comes is told by its timers, too.
+bool tells(RootCause cause, const FindingRole& role) noexcept {
+  return told_by_findings.has(cause) &&
+         (role.alone == cause ||
+          (cause == RootCause::no_answer && role.alone == RootCause::request_or_answer_lost));
+}
+
 void take_evidence(const Snapshot& snapshot, Draft& draft, const FindingRole& role, std::size_t index) {
   Diagnosis& d = draft.diagnosis;
   const Finding& finding = snapshot.findings[index];
-  if (d.findings.empty() && told_by_findings.has(draft.cause))
+  if (!draft.is_told && tells(draft.cause, role)) {
     d.facts.insert(d.facts.begin(), finding.explanation);
+    draft.is_told = true;
+  }
   const std::string command = widened(snapshot, draft, command_of(finding));
   // What is said already is against what a switch told.
   const bool knows = d.advice.empty() && (draft.advice.empty() || role.alone == draft.cause);

@@ -97,6 +97,8 @@ Trouble& Collector::at(RootCause cause, Whereabouts seen, const Connection& conn
   trouble.seen = seen;
   trouble.ways.insert(way);
   const bool first = trouble.sides.emplace(connection.id, sender).second;
+  if (first && cause == RootCause::no_answer && answers_other_psns(snapshot_, connection, sender))
+    ++trouble.beside;
   if (first && cause == RootCause::reordering)
     trouble.late += connection.sent[sender].count(Event::out_of_order);
   return trouble;
@@ -334,6 +336,7 @@ void Collector::note(const Incident& incident) {
       if (!incident.over && never_answered(chain) && !unpaired_.other_may_be_there(*connection)) {
         trouble = &at(RootCause::no_answer, Whereabouts::not_known, *connection, side);
         ++trouble->at_least;
+        if (has_no_retry_left(*connection, side)) ++trouble->spent;
         break;
       }
       trouble = &at(RootCause::request_or_answer_lost, Whereabouts::not_known, *connection, side);

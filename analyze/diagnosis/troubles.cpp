@@ -23,6 +23,8 @@ void Trouble::absorb(Trouble&& other, bool same) {
   symptoms.add(other.symptoms);
   if (counted_in_packets.has(cause)) at_most += other.at_most;
   failed += other.failed;
+  spent += other.spent;
+  beside += other.beside;
   sides.merge(other.sides);
   incidents.insert(incidents.end(), other.incidents.begin(), other.incidents.end());
   waits_ns.insert(waits_ns.end(), other.waits_ns.begin(), other.waits_ns.end());

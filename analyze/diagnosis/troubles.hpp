@@ -31,6 +31,8 @@ struct Trouble {
   std::uint64_t at_most = 0;               ///< more than `at_least`, where the capture leaves that open
   std::uint64_t late = 0;                  ///< reordering: packets that were late when they were captured
   std::uint64_t failed = 0;                ///< connections that ended by it
+  std::uint64_t beside = 0;                ///< connections whose peer answers, but other PSNs
+  std::uint64_t spent = 0;                 ///< connections that have no retry left and were not answered yet
   std::vector<std::uint64_t> waits_ns;     ///< of requesters until their timers expired
   std::uint64_t answer_ns = 0;             ///< what answers to them take, median; 0: not known
   std::optional<std::int64_t> first_ns;
@@ -55,6 +57,8 @@ struct Trouble {
                          [&](const Route& other) { return other.second == each.first; });
     });
   }
+  /// Whether the peers do answer, but nothing that was sent.
+  [[nodiscard]] bool off_psns() const noexcept { return beside != 0 && beside == sides.size(); }
   /// Adds when it was.
   void was_there(std::int64_t from_ns, std::int64_t until_ns) {
     first_ns = std::min(first_ns.value_or(from_ns), from_ns);

@@ -104,9 +104,15 @@ std::string queue_pairs(std::uint64_t n) {
   return n == 1 ? "a queue pair" : fmt::format("{} queue pairs", n);
 }
 
-/// " and ended a queue pair", or nothing.
+/// What became of queue pairs; nothing if they go on.
 std::string ended_words(const Trouble& trouble) {
-  return trouble.failed == 0 ? "" : fmt::format("; {} ended by it", queue_pairs(trouble.failed));
+  std::string text = trouble.failed == 0 ? "" : fmt::format("; {} ended by it", queue_pairs(trouble.failed));
+  if (trouble.spent != 0) {
+    text += fmt::format("; {} {} no retry left and {} unless the last repeat is answered",
+                        queue_pairs(trouble.spent), verb(trouble.spent, "has", "have"),
+                        verb(trouble.spent, "ends", "end"));
+  }
+  return text;
 }
 
 /// What the requests of a timer that is too short look like.
@@ -219,15 +225,22 @@ std::string sentence_of(const Snapshot& snapshot, const Trouble& t, const HitSha
                          w.from.name, refused_words(snapshot, t), queue_pairs(t.failed));
     case RootCause::no_answer:
       if (t.failed == 0) {
-        return fmt::format("{} {} no answer from {}: {} asked again and again, up to the end of this capture",
-                           w.from.name, w.from.does("gets", "get"), w.to.name, queue_pairs(t.sides.size()));
+        if (t.spent == t.sides.size())
+          return fmt::format("{} {} no answer from {}{}", w.from.name, w.from.does("gets", "get"), w.to.name,
+                             ended_words(t));
+        return fmt::format(
+            "{} {} no answer from {}: {} asked again and again, up to the end of this capture{}", w.from.name,
+            w.from.does("gets", "get"), w.to.name, queue_pairs(t.sides.size()), ended_words(t));
       }
-      return fmt::format("{} gave up on {}: {} got no answer until the retries ran out", w.from.name,
-                         w.to.name, queue_pairs(t.failed));
+      return fmt::format("{} gave up on {}: {} got {} until the retries ran out", w.from.name, w.to.name,
+                         queue_pairs(t.failed),
+                         t.off_psns()
+                             ? "answers to other PSNs only, as if both ends began with different ones,"
+                             : "no answer");
     case RootCause::request_or_answer_lost:
       return fmt::format(
-          "{} sent requests to {} again after a timeout, {}: they or their answers were lost{}{}",
-          w.from.name, w.to.name, times(t), w.repeats, ended_words(t));
+          "{} sent requests to {} again after a timeout, {}: no answer to them came in time{}{}", w.from.name,
+          w.to.name, times(t), w.repeats, ended_words(t));
     case RootCause::pause:
       return fmt::format("{} {} {}, for up to {}: what is sent to {} waits{}{}", w.to.name,
                          w.to.does("pauses its link", "pause their links"), times(t), wait_text(t.timer_ns()),

@@ -67,6 +67,12 @@ std::string silence_text(const Snapshot& snapshot, const HostsSeen& hosts, const
   const Connection& connection = *c.connection;
   const RetryChain& chain = c.requester().trouble->worst_chain;
   const std::string to = endpoint_text(c.to());
+  if (answers_other_psns(snapshot, connection, c.side)) {
+    return fmt::format(
+        " {} does answer ({}), but only PSNs that {} did not send: the two ends were set up with different "
+        "starting PSNs.",
+        to, packets_text(connection.packets[1 - c.side]), endpoint_text(c.from()));
+  }
   std::string text;
   if (connection.packets[1 - c.side] == 0) {
     text =
@@ -92,8 +98,8 @@ std::string silence_text(const Snapshot& snapshot, const HostsSeen& hosts, const
       host == hosts.end() ? std::nullopt : last_time_without(host->second, connection.flow[1 - c.side]);
   if (host == hosts.end()) {
     text += fmt::format(
-        " Nothing else from {} was captured either: the host is down or unreachable, or its direction is "
-        "missing from the capture.",
+        " No other RoCE packet from {} was captured either: the host is down or unreachable, it has no such "
+        "queue pair, or its direction is missing from the capture.",
         address_text(c.to().address));
   } else if (last_other && *last_other > meanwhile) {
     text += fmt::format(
@@ -150,6 +156,19 @@ void find_retries_exhausted(const Snapshot& snapshot, FindingSink& sink) {
           text);
     }
     const RetryChain& chain = group.first().requester().trouble->worst_chain;
+    std::string look = fmt::format(
+        "On {}: is the host up and the port active (ibv_devinfo, ip link), does the queue pair still exist "
+        "(rdma resource show qp), do packets arrive (rdma statistic show; ethtool -S DEV | grep -iE "
+        "'rdma|discard|drop')? From {}: {} to it, as long as its largest packets, because a path MTU black "
+        "hole answers small ones only. Check switch ACLs and ECMP paths for UDP 4791.",
+        to_text(group), from_text(group),
+        ping_text(group.first().connection->pmtu, group.first().connection->transport,
+                  group.first().to().address));
+    if (answers_other_psns(snapshot, *group.first().connection, group.first().side)) {
+      look =
+          "Compare what the application gave both queue pairs: the rq_psn of each must be the sq_psn of the "
+          "other (ibv_modify_qp; rdma resource show qp shows rq-psn and sq-psn).";
+    }
     const bool one_request =
         group.single() && std::max(chain.first_frame, chain.last_frame) <= last_filtered_frame;
     return Words{
@@ -157,14 +176,8 @@ void find_retries_exhausted(const Snapshot& snapshot, FindingSink& sink) {
         std::move(text),
         fmt::format(
             "The application sees IBV_WC_RETRY_EXC_ERR (\"transport retry counter exceeded\"), syndrome 0x81 "
-            "with mlx5. On {}: is the host up and the port active (ibv_devinfo, ip link), does the queue "
-            "pair still exist (rdma resource show qp), do packets arrive (rdma statistic show; ethtool -S "
-            "DEV | grep -iE 'rdma|discard|drop')? From {}: {} to it, as long as its largest packets, because "
-            "a path MTU black hole answers small ones only. Check switch ACLs and ECMP paths for UDP 4791. "
-            "{}",
-            to_text(group), from_text(group),
-            ping_text(group.first().connection->pmtu, group.first().connection->transport,
-                      group.first().to().address),
+            "with mlx5. {} {}",
+            look,
             one_request ? show_command(snapshot, group, "The request", shown_by_chain(group.first()))
                         : show_command(snapshot, group, "The retransmissions", shown_by_repeats())),
         {},

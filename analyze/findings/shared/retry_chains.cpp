@@ -81,4 +81,19 @@ bool gave_up(const Connection& connection, unsigned side) noexcept {
   return requester.trouble->worst_chain.resends >= least_retries(connection);
 }
 
+bool has_no_retry_left(const Connection& connection, unsigned side) noexcept {
+  constexpr std::uint32_t most = 7;  // the retry counter has 3 bits (IBTA 11.2.5.2)
+  const RetryChain& chain = connection.requester[side].trouble->worst_chain;
+  return !chain.answered && !chain.needless && chain.resends >= connection.retry_count.value_or(most);
+}
+
+bool answers_other_psns(const Snapshot& snapshot, const Connection& connection, unsigned side) noexcept {
+  const Requester& requester = connection.requester[side];
+  const RetryChain& chain = requester.trouble->worst_chain;
+  if (chain.answered || connection.pairing.answered != 0 || requester.acks <= chain.resends) return false;
+  // Answers to what was sent before the capture do not come for as long as this.
+  const Flow* const back = flow_of(snapshot, connection, 1 - side);
+  return back != nullptr && back->any_time && back->last_time_ns > chain.last_time_ns;
+}
+
 }  // namespace roce::analyze

@@ -20,4 +20,12 @@ namespace roce::analyze {
 /// program that did not wait for its last acknowledgement, unless the CM negotiated so few.
 [[nodiscard]] bool gave_up(const Connection& connection, unsigned side) noexcept;
 
+/// Whether a side's requester has sent a request as often as a queue pair ever does, and no answer was
+/// captured: unless one comes before its timer runs out once more, the queue pair ends.
+[[nodiscard]] bool has_no_retry_left(const Connection& connection, unsigned side) noexcept;
+
+/// Whether the responder answers, but only PSNs that nobody sent: both ends began with other PSNs.
+[[nodiscard]] bool answers_other_psns(const Snapshot& snapshot, const Connection& connection,
+                                      unsigned side) noexcept;
+
 }  // namespace roce::analyze

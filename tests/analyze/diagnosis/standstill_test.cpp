@@ -66,6 +66,52 @@ TEST(DiagnosisPattern, WithoutANakNothingShowsThatOthersGetThrough) {
   EXPECT_EQ(said[0].cause, "no_answer");
 }
 
+/// Seven repeats are all that a queue pair may make (IBTA: 3 bits): the end is near, and seen as such.
+TEST(DiagnosisPattern, WhoHasNoRetryLeftEndsUnlessAnswered) {
+  for (const std::uint32_t resends : {6U, 7U}) {
+    DiagnosisMaker maker;
+    Connection& c = maker.connect(1, 2);
+    c.requester[0].trouble->worst_chain.resends = resends;
+    What what;
+    what.what = IncidentKind::timeout;
+    what.learned = LearnedBy::timer;
+    what.over = false;
+    maker.happened(c, what);
+    const auto& said = maker.say();
+    ASSERT_EQ(said.size(), 1U);
+    EXPECT_EQ(said[0].cause, "no_answer");
+    EXPECT_EQ(said[0].severity, resends == 7 ? Consequence::fatal : Consequence::degraded);
+    if (resends != 7) continue;
+    EXPECT_EQ(
+        said[0].sentence,
+        "10.0.0.1 gets no answer from 10.0.0.2; a queue pair has no retry left and ends unless the last "
+        "repeat is answered");
+  }
+}
+
+/// Both ends began with other PSNs: each request is acknowledged, but as one of long ago.
+TEST(DiagnosisPattern, AnswersToOtherPsnsAreNoSilence) {
+  DiagnosisMaker maker;
+  Connection& c = maker.connect(1, 2);
+  RetryChain& chain = c.requester[0].trouble->worst_chain;
+  chain.resends = 2;
+  chain.last_time_ns = test_second;
+  c.requester[0].retries_exhausted = true;
+  c.sent[0].add(Event::retries_exhausted, 90, test_second);
+  c.requester[0].acks = 3;
+  c.pairing.answered = 0;
+  c.packets[1] = 3;
+  Flow& back = maker.snapshot.flows[*c.flow[1]];
+  back.any_time = true;
+  back.last_time_ns = 2 * test_second;
+  const auto& said = maker.say();
+  ASSERT_FALSE(said.empty());
+  EXPECT_EQ(said[0].cause, "no_answer");
+  EXPECT_NE(said[0].sentence.find("answers to other PSNs only"), std::string::npos) << said[0].sentence;
+  EXPECT_TRUE(said[0].alternatives.empty());
+  EXPECT_NE(said[0].facts.at(0).find("different starting PSNs"), std::string::npos) << said[0].facts[0];
+}
+
 constexpr std::int64_t ms = 1'000'000;
 
 /// A requester whose timer ran out, after which nothing of that side came for so long, and then it went on.

@@ -165,7 +165,7 @@ TEST(FindingsOfSamples, TellTheFiguresOfTheScenario) {
       {"03_rping_noserver.pcap", "cm_rejected",
        "with reason 8, invalid service ID: nothing is listening there."},
       {"06_badqpn.pcap", "retries_exhausted", "No packet from 10.77.0.2 QP 0x0abcde was captured at all."},
-      {"06_badpsn.pcap", "retries_exhausted", "or taken for a duplicate"},
+      {"06_badpsn.pcap", "retries_exhausted", "the two ends were set up with different starting PSNs"},
       {"06_badrkey_write.pcap", "remote_access_error", "NAK 0x62, remote access error."},
       {"06_nord_read.pcap", "invalid_request", "refused RDMA READ Request (PSN "},
       {"05_rnr_exhaust.pcap", "rnr_exhausted",
