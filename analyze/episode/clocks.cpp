@@ -131,7 +131,8 @@ std::int64_t clock_shift(std::span<const Note> notes, Facts& facts) {
   }
   if (clocks.least_ns <= 0 && clocks.most_ns >= 0) return 0;
   // In the middle, but no further than is shown again: one of the bounds may be far off.
-  const std::int64_t half = (clocks.most_ns - clocks.least_ns) / 2;
+  const bool both = clocks.most_ns != ClockFact::unknown_most && clocks.least_ns != ClockFact::unknown_least;
+  const std::int64_t half = both ? (clocks.most_ns - clocks.least_ns) / 2 : 0;
   if (clocks.least_ns > 0) return clocks.least_ns + std::min(half, clocks.least_ns);
   return clocks.most_ns - std::min(half, -clocks.most_ns);
 }

@@ -11,6 +11,7 @@
 #include "analyze/episode/scratch.hpp"
 #include "analyze/episode/thresholds.hpp"
 #include "dissect/opcode.hpp"
+#include "dissect/types.hpp"
 
 namespace roce::analyze::episode {
 
@@ -42,12 +43,13 @@ class Untangled {
     if (timed_ && several_late()) learn();
   }
 
-  WireOrder run() {
+  /// Of requests whose IDs tell, only answers are put into their place.
+  WireOrder run(bool ids_tell) {
     List<std::int32_t> order(notes_.size());
     std::iota(order.begin(), order.end(), 0);
     if (timed_) {
       for (List<std::int32_t>* stream : {&requests_, &responses_}) {
-        untangle(*stream);
+        if (!ids_tell) untangle(*stream);
         earliest_of_later(*stream);
       }
       place_answers();
@@ -280,6 +282,25 @@ bool ids_order(std::span<const Note> notes) {
   return near > 8 * other;
 }
 
+/// Whether stamps of answers jitter as well: counts of messages, which rise, fall now and then. Where only
+/// requests come in another order, a NAK is stamped when it came.
+bool answers_jitter(std::span<const Note> notes) {
+  constexpr std::size_t one_of = 8;
+  std::size_t answers = 0, fallen = 0;
+  const Note* highest = nullptr;
+  for (const Note& note : notes) {
+    if (note.request || note.before || !note.has_aeth) continue;
+    ++answers;
+    const std::int32_t ahead = highest == nullptr
+                                   ? 1
+                                   : dissect::serial_distance(highest->aeth & dissect::serial_mask,
+                                                              note.aeth & dissect::serial_mask);
+    if (ahead < 0) ++fallen;
+    if (ahead > 0) highest = &note;
+  }
+  return fallen != 0 && fallen * one_of >= answers;
+}
+
 /// In the order of stamps, as if the clock of the requests had made all of them.
 WireOrder by_one_clock(std::span<const Note> notes, Facts& facts) {
   WireOrder order;
@@ -315,8 +336,8 @@ WireOrder wire_order(std::span<const Note> notes, Facts& facts) {
   const bool ids_tell = ids_order(notes);
   Untangled(notes, facts).learn_disorder();
   WireOrder order = by_one_clock(notes, facts);
-  if (ids_tell || facts.disorder_ns <= 0) return order;
-  WireOrder untangled = Untangled(order.notes, facts).run();
+  if (facts.disorder_ns <= 0 || (ids_tell && !answers_jitter(notes))) return order;
+  WireOrder untangled = Untangled(order.notes, facts).run(ids_tell);
   for (std::int32_t& note : untangled.from) note = order.from[static_cast<std::size_t>(note)];
   return untangled;
 }
