@@ -297,7 +297,11 @@ void Requests::learn_keeping(const Stream& stream) {
       ++length;
     const bool last = i + length >= stream.sent.size();
     const Move next = last ? Move::next : stream.story[i + length].move;
-    if (length == 1 && (next == Move::home || next == Move::back || kept_behind(stream.sent[i])))
+    // Who had heard of the next one by then goes there, whatever else there is to send.
+    const bool told_on =
+        next == Move::back && scene_.ruling_at(stream.sent[i + length].note).trigger < stream.sent[i].note;
+    if (length == 1 &&
+        (next == Move::home || (next == Move::back && !told_on) || kept_behind(stream.sent[i])))
       scene_.facts.keeps = std::min(scene_.facts.keeps + 1, 4);
     if (last) break;
     if (length == some) scene_.facts.keeps = std::max(scene_.facts.keeps - 1, -4);

@@ -263,6 +263,24 @@ TEST(Shuffled, TheEndOfAPassIsOvertakenByTheNextOne) {
   )");
 }
 
+/// Before it could go on behind 11 the second NAK sent it on to 13: no packet is kept, and 13 was thrown
+/// away, not lost.
+TEST(Shuffled, WhoIsSentOnAtOnceShowsNoKeeping) {
+  const auto flight = [](int at, int psn) {
+    const auto line = [](int time, const std::string& what, int number, const char* says) {
+      return std::to_string(time) + " " + what + " " + std::to_string(number) + " | " + says + "\n";
+    };
+    return line(at, "first", psn, "") + line(at + 1, "middle", psn + 3, "") +
+           line(at + 2, "middle", psn + 1, "late") + line(at + 3, "middle", psn + 2, "late") +
+           line(at + 4, "middle", psn + 4, "") + line(at + 5, "last", psn + 5, "") +
+           line(at + 20, "nak", psn + 1, "") + line(at + 21, "nak", psn + 3, "") +
+           line(at + 40, "middle", psn + 1, "nak") + line(at + 41, "middle", psn + 3, "nak") +
+           line(at + 42, "middle", psn + 4, "nak") + line(at + 43, "last", psn + 5, "nak") +
+           line(at + 60, "ack", psn + 5, "");
+  };
+  expect_said(flight(0, 10) + flight(100, 16) + flight(200, 22) + flight(300, 28));
+}
+
 TEST(Shuffled, APassThatCameBeforeIsNoDisorder) {
   // The timer sends the oldest again; 14 to 17 are new, though they come in another order.
   std::vector<Note> notes;
