@@ -8,6 +8,7 @@
 
 #include "analyze/base/units.hpp"
 #include "analyze/findings/shared/texts.hpp"
+#include "analyze/mrc/mrc.hpp"
 #include "dissect/headers/infiniband.hpp"
 
 namespace roce::analyze {
@@ -28,6 +29,12 @@ std::uint64_t datagram_flows(const Snapshot& s) {
   }));
 }
 
+/// Streams of MRC whose receiver was heard: without SACKs nothing tells what arrived.
+std::size_t answered_streams(const Mrc& mrc) {
+  return static_cast<std::size_t>(std::count_if(mrc.streams.begin(), mrc.streams.end(),
+                                                [](const MrcStream& each) { return each.sacks != 0; }));
+}
+
 }  // namespace
 
 std::string what_was_checked(const Snapshot& s) {
@@ -38,6 +45,12 @@ std::string what_was_checked(const Snapshot& s) {
                     (judged == s.connections.size()
                          ? plural(judged, "connection", "connections")
                          : fmt::format("{} of {} connections", judged, s.connections.size())));
+  }
+  if (const std::size_t heard = s.mrc ? answered_streams(*s.mrc) : 0; heard != 0) {
+    parts.push_back("losses, repeats and paths of " +
+                    (heard == s.mrc->streams.size()
+                         ? plural(heard, "MRC stream", "MRC streams")
+                         : fmt::format("{} of {} MRC streams", heard, s.mrc->streams.size())));
   }
   if (!s.exchanges.empty()) parts.push_back(plural(s.exchanges.size(), "CM exchange", "CM exchanges"));
   const std::uint64_t icrcs = s.totals.icrc[static_cast<std::size_t>(dissect::CrcStatus::match)] +
@@ -60,6 +73,14 @@ std::string what_was_not_checked(const Snapshot& s) {
   if (!s.completeness.holes.empty())
     parts.push_back("what happened in " + plural(s.completeness.holes.size(), "hole", "holes") +
                     " of the capture");
+  if (s.mrc) {
+    const std::size_t unheard = s.mrc->streams.size() - answered_streams(*s.mrc);
+    if (unheard != 0)
+      parts.push_back("losses in " + plural(unheard, "MRC stream", "MRC streams") +
+                      ", of which no SACK was captured");
+    if (s.mrc->dropped != 0)
+      parts.push_back(plural(s.mrc->dropped, "packet of MRC", "packets of MRC") + " of further streams");
+  }
   const std::uint64_t unconnected = datagram_flows(s);
   if (unconnected != 0)
     parts.push_back("losses in " + plural(unconnected, "UD flow", "UD flows") +

@@ -3,6 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
+#include "analyze/policy/marking_policy.hpp"
+#include "analyze/policy/policy_parser.hpp"
+
 namespace roce::cli {
 namespace {
 
@@ -19,6 +24,16 @@ TEST(DissectOptions, AreReadAndTypedAgainAlike) {
   EXPECT_EQ(read.roce_ip_protocol, 254);
   EXPECT_EQ(options.words(),
             " --trimmed-dscp 11,21 --mrc-port 0 --decode-as falcon=7777,ifa=253 --roce-ip-protocol 254");
+}
+
+TEST(DissectOptions, APolicyTellsThePortOfMrcUnlessAnOptionDoes) {
+  auto read = analyze::parse_policy("mrc_port = 5000\n", "fabric.toml", {});
+  ASSERT_TRUE(read);
+  const analyze::MarkingPolicy policy(std::move(*read));
+  EXPECT_EQ(DissectOptions{}.with(&policy).mrc_port, 5000);
+  DissectOptions options;
+  options.mrc_port = 6000;
+  EXPECT_EQ(options.with(&policy).mrc_port, 6000);
 }
 
 TEST(DissectOptions, NumbersThatAreNone) {
