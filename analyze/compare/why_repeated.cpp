@@ -154,7 +154,8 @@ RepeatReason WhyRepeated::of_nak(std::uint32_t flow, const Answer& nak, unsigned
 }
 
 /// A packet that others had overtaken before, which nothing had confirmed before the NAK: a slow responder
-/// answers what came long ago.
+/// answers what came long ago. Or it was the one before what the NAK asks for: it was taken when it came, and
+/// what had overtaken it had been thrown away by then.
 const LateArrival* WhyRepeated::late_unconfirmed(std::uint32_t flow, const Answer& nak) const {
   const SentFlow& asking = sent_.flows[flow];
   if (asking.partner[requests] == SentFlow::none) return nullptr;
@@ -163,8 +164,10 @@ const LateArrival* WhyRepeated::late_unconfirmed(std::uint32_t flow, const Answe
     if (answer.number >= nak.number) break;
     next = answer.kind == AnswerKind::acknowledge || answer.data ? answer.psn + 1 : answer.psn;
   }
+  const Slot* const before = request_of(flow, nak.psn + (Psn::modulus - 1));
   for (const LateArrival& late : asking.late[requests]) {
-    const bool open = !next || late.psn.distance_from(*next) >= 0;
+    const bool open = !next || late.psn.distance_from(*next) >= 0 ||
+                      (before != nullptr && late.psn == Psn(before->psn_space));
     if (open && late.time_ns <= nak.time_ns && late.psn.distance_from(nak.psn) <= 0) return &late;
   }
   return nullptr;
