@@ -8,6 +8,7 @@
 #include "analyze/episode/alike.hpp"
 #include "analyze/episode/asked_for.hpp"
 #include "analyze/episode/scratch.hpp"
+#include "analyze/episode/stream.hpp"
 #include "analyze/episode/thresholds.hpp"
 #include "dissect/opcode.hpp"
 
@@ -160,7 +161,8 @@ void Copies::of_forgotten_by_ids() {
     const Note& note = notes_[i];
     if (!note.request || copied(static_cast<std::int32_t>(i))) continue;
     if (first == nullptr || (!long_ago_ && note.time_ns - first->time_ns >= turned_ns)) first = &note;
-    const bool earlier = static_cast<std::uint16_t>(note.ip_id - first->ip_id) >= 0x8000U;
+    const auto step = static_cast<std::int16_t>(static_cast<std::uint16_t>(note.ip_id - first->ip_id));
+    const bool earlier = step < 0 && step >= -deepest_id;  // from further back the IDs have gone around
     if (earlier && note.psn < first->psn && forgotten(i)) say(i, Rule::sent_earlier, -1);
   }
 }

@@ -13,7 +13,6 @@ namespace roce::analyze::episode {
 namespace {
 
 constexpr std::int64_t whole = 1 << 16U;  ///< IPv4 IDs
-constexpr std::int64_t deepest = 8192;    ///< nothing is overtaken by so many
 
 /// Extends IPv4 IDs to numbers that order transmissions.
 class IdOrder {
@@ -31,7 +30,7 @@ class IdOrder {
     std::int64_t step = static_cast<std::int16_t>(static_cast<std::uint16_t>(note.ip_id - (top_ & 0xffff)));
     const bool long_ago = note.time_ns != capture::no_time && last_ns_ != capture::no_time &&
                           note.time_ns - last_ns_ >= turned_ns_;
-    if (step < -deepest || (step < 0 && long_ago)) step += whole;
+    if (step < -deepest_id || (step < 0 && long_ago)) step += whole;
     const std::int64_t order = top_ + step;
     if (order > top_) top_ = order;
     last_ns_ = note.time_ns;
@@ -145,7 +144,7 @@ std::int64_t Stream::turned_after() const {
   }
   if (fastest == 0 && !sent.empty()) take(note_of(sent.front()), note_of(sent.back()), ids, margin_of_few);
   if (fastest == 0) return turned_ns;
-  return static_cast<std::int64_t>(static_cast<double>(whole - deepest) / fastest);
+  return static_cast<std::int64_t>(static_cast<double>(whole - deepest_id) / fastest);
 }
 
 /// Where IDs tell the order of sending, the stream is sorted by it.

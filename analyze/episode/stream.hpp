@@ -24,6 +24,9 @@ enum class Ids : std::uint8_t {
   order,    ///< and they rise in the order of sending
 };
 
+/// IPv4 IDs: no packet is overtaken by so many of its host's, nor held back so long by a mirror.
+inline constexpr std::int64_t deepest_id = 8192;
+
 /// A stream in the order of sending, and what each was.
 struct Stream {
   std::span<const Note> notes;
