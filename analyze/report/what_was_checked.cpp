@@ -9,16 +9,27 @@
 #include "analyze/base/units.hpp"
 #include "analyze/findings/shared/texts.hpp"
 #include "analyze/mrc/mrc.hpp"
+#include "analyze/results/pause_facts.hpp"
 #include "dissect/headers/infiniband.hpp"
 
 namespace roce::analyze {
 namespace {
 
-/// Connections of which the capture shows both directions, and all packets.
+/// UC: what does not arrive behind the capture, no packet tells.
+bool has_answers(const Connection& connection) noexcept {
+  return connection.service != dissect::Service::uc;
+}
+
+std::size_t acknowledged_connections(const Snapshot& s) {
+  return static_cast<std::size_t>(std::count_if(s.connections.begin(), s.connections.end(), has_answers));
+}
+
+/// Those of them of which the capture shows both directions, and all packets.
 std::size_t judged_connections(const Snapshot& s) {
   const auto judged = static_cast<std::size_t>(
-      std::count_if(s.connections.begin(), s.connections.end(),
-                    [&](const Connection& c) { return s.completeness.bears(needs::both_directions, c); }));
+      std::count_if(s.connections.begin(), s.connections.end(), [&](const Connection& c) {
+        return has_answers(c) && s.completeness.bears(needs::both_directions, c);
+      }));
   return judged - std::min<std::size_t>(judged, s.completeness.too_little);
 }
 
@@ -40,11 +51,11 @@ std::size_t answered_streams(const Mrc& mrc) {
 std::string what_was_checked(const Snapshot& s) {
   std::vector<std::string> parts;
   const std::size_t judged = judged_connections(s);
+  const std::size_t of = acknowledged_connections(s);
   if (judged != 0) {
     parts.push_back("losses, retransmissions and answers in " +
-                    (judged == s.connections.size()
-                         ? plural(judged, "connection", "connections")
-                         : fmt::format("{} of {} connections", judged, s.connections.size())));
+                    (judged == of ? plural(judged, "connection", "connections")
+                                  : fmt::format("{} of {} connections", judged, of)));
   }
   if (const std::size_t heard = s.mrc ? answered_streams(*s.mrc) : 0; heard != 0) {
     parts.push_back("losses, repeats and paths of " +
@@ -52,6 +63,10 @@ std::string what_was_checked(const Snapshot& s) {
                          ? plural(heard, "MRC stream", "MRC streams")
                          : fmt::format("{} of {} MRC streams", heard, s.mrc->streams.size())));
   }
+  const std::size_t silent = s.connections.size() - of;
+  if (silent != 0 && s.completeness.bears(Need::packets))
+    parts.push_back("losses upstream of this capture in " +
+                    plural(silent, "UC connection", "UC connections"));
   if (!s.exchanges.empty()) parts.push_back(plural(s.exchanges.size(), "CM exchange", "CM exchanges"));
   const std::uint64_t icrcs = s.totals.icrc[static_cast<std::size_t>(dissect::CrcStatus::match)] +
                               s.totals.icrc[static_cast<std::size_t>(dissect::CrcStatus::mismatch)];
@@ -65,10 +80,14 @@ std::string what_was_checked(const Snapshot& s) {
 std::string what_was_not_checked(const Snapshot& s) {
   std::vector<std::string> parts;
   const std::size_t judged = judged_connections(s);
-  if (judged != s.connections.size()) {
+  const std::size_t of = acknowledged_connections(s);
+  if (judged != of) {
     parts.push_back("losses, retransmissions and answers in " +
-                    plural(s.connections.size() - judged, "connection", "connections"));
+                    plural(of - judged, "connection", "connections"));
   }
+  if (const std::size_t silent = s.connections.size() - of; silent != 0)
+    parts.push_back("losses downstream of this capture in " +
+                    plural(silent, "UC connection", "UC connections") + ", which nobody acknowledges");
   if (!s.completeness.bears(Need::place)) parts.emplace_back("where packets were lost");
   if (!s.completeness.holes.empty())
     parts.push_back("what happened in " + plural(s.completeness.holes.size(), "hole", "holes") +
@@ -85,6 +104,11 @@ std::string what_was_not_checked(const Snapshot& s) {
   if (unconnected != 0)
     parts.push_back("losses in " + plural(unconnected, "UD flow", "UD flows") +
                     ", which nobody acknowledges");
+  const std::vector<PausePort>& ports = s.pauses.ports;
+  const bool unknown_speed =
+      s.pauses.watchdog &&
+      std::any_of(ports.begin(), ports.end(), [](const PausePort& port) { return !is_speed_known(port); });
+  if (unknown_speed) parts.emplace_back("PFC watchdogs, for the link speed is not known (--link-speed)");
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 

@@ -7,7 +7,7 @@
 
 namespace roce::analyze {
 
-/// What the rules evaluated, for reports without findings: "losses, retransmissions and answers in 2
+/// What the rules evaluated: "losses, retransmissions and answers in 2
 /// connections, ICRCs of 125 packets"; empty if that is nothing.
 [[nodiscard]] std::string what_was_checked(const Snapshot& snapshot);
 

@@ -35,6 +35,10 @@ struct CaptureHealth {
     return (whole && judged) || serious() ? std::string_view{}
                                           : ", but not all of the capture could be judged";
   }
+  /// Where there are no findings. Incidents alone may be a diagnosis, and a capture too little to judge.
+  [[nodiscard]] std::string_view without_findings() const noexcept {
+    return diagnosis != nullptr ? "no further findings" : judged ? "nothing wrong found" : "no findings";
+  }
   /// The sentence if there is nothing to judge; `none`: "no RoCE packets".
   [[nodiscard]] std::string nothing(std::string none) const {
     return none + (whole ? "" : " in what could be analysed") + ", so nothing to judge";

@@ -78,6 +78,16 @@ std::string noted_text(const Snapshot& s) {
   return text;
 }
 
+/// ". Checked: losses in 2 connections. Not judged: ..."; `checked`: what is said to be in order.
+std::string coverage_text(const Snapshot& s, bool checked) {
+  std::string text;
+  if (const std::string what = analyze::what_was_checked(s); checked && !what.empty())
+    text += ". Checked: " + what;
+  if (const std::string what = analyze::what_was_not_checked(s); !what.empty())
+    text += ". Not judged: " + what;
+  return text;
+}
+
 }  // namespace
 
 void write_verdict(Page& page, const Snapshot& s) {
@@ -95,20 +105,15 @@ void write_verdict(Page& page, const Snapshot& s) {
   if (!assessment.anything)
     return page.line(
         assessment.nothing(s.completeness.samples_only ? "only samples of traffic" : "no RoCE packets"));
-  if (s.findings.empty()) {
-    const std::string checked = analyze::what_was_checked(s);
-    const std::string unchecked = analyze::what_was_not_checked(s);
-    page.line(fmt::format("{} {}{}{}{}{}", assessment.judged ? "nothing wrong found" : "no findings",
-                          where_text(s), checked.empty() ? "" : ". Checked: ", checked,
-                          unchecked.empty() ? "" : ". Not judged: ", unchecked));
-    return;
-  }
+  const std::string counts = analyze::severities_text(analyze::severity_counts(s.findings));
   const analyze::Diagnosis* const worst = analyze::worst_diagnosis(s);
   const bool plain = assessment.serious() || !assessment.judged ||
                      (worst != nullptr && worst->severity != analyze::Consequence::odd);
-  page.line(fmt::format("{}{} {}{}", plain ? "" : "nothing serious: ",
-                        analyze::severities_text(analyze::severity_counts(s.findings)), where_text(s),
-                        page.style().findings || s.diagnoses.empty() ? "" : " (in full: report --findings)"));
+  const bool full = counts.empty() || page.style().findings || s.diagnoses.empty();
+  page.line(fmt::format("{}{} {}{}{}", plain || counts.empty() ? "" : "nothing serious: ",
+                        counts.empty() ? assessment.without_findings() : counts, where_text(s),
+                        full ? "" : " (in full: report --findings)",
+                        coverage_text(s, counts.empty() || !plain)));
   if (const std::string noted = noted_text(s); !noted.empty()) page.line("noted: " + noted);
   if (page.style().findings) write_findings(page, s);
 }

@@ -209,7 +209,8 @@ Health health_of(const Snapshot& s) {
                         so_far;
   if (assessment.diagnosis != nullptr) {
     health.line = to_qt(assessment.diagnosis->sentence) + so_far;
-    health.counts = QStringLiteral("%1 %2").arg(found, where);
+    health.counts = parts.isEmpty() ? HealthWords::tr("No further findings %1").arg(where)
+                                    : QStringLiteral("%1 %2").arg(found, where);
     return health;
   }
   health.line = parts.isEmpty() && !assessment.judged ? HealthWords::tr("No findings %1").arg(where)

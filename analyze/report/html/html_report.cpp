@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <utility>
 
 #include "analyze/base/units.hpp"
@@ -42,9 +43,11 @@ std::string counts_line(const Snapshot& s, const CaptureHealth& health) {
                           so_far);
   std::string what = severities_text(severity_counts(s.findings));
   const bool plain = health.serious() || !health.judged || health.diagnosis != nullptr;
-  what = !what.empty()   ? (plain ? "" : "Nothing serious: ") + what
-         : health.judged ? "Nothing wrong found"
-                         : "No findings";
+  if (!what.empty() && !plain) what.insert(0, "Nothing serious: ");
+  if (what.empty()) {
+    what = health.without_findings();
+    what.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(what.front())));
+  }
   return fmt::format("{} in {}{}", what, plural(s.totals.roce_packets, "RoCE packet", "RoCE packets"),
                      so_far);
 }
@@ -120,7 +123,7 @@ void write_header(Page& page, const std::string& title) {
     write_caveats(page);
     html.text(counts_line(page.snapshot, health)).close();
   } else {
-    if (!health.whole || !health.judged) {
+    if (!health.whole || !capture_limits_text(page.snapshot).empty()) {
       html.open("p", {{"class", "verdict notice"}});
       write_caveats(page);
       html.close().line_break();

@@ -64,6 +64,32 @@ TEST(ReportText, does_not_reassure_where_the_capture_was_cut) {
   EXPECT_TRUE(contains(text_of(snapshot), "nothing serious: 1 notice in 1300 RoCE packets"));
 }
 
+TEST(ReportText, says_nothing_good_below_a_diagnosis_that_has_no_finding) {
+  Snapshot snapshot = analyze::hand_made();
+  snapshot.diagnoses.push_back(analyze::made_diagnosis());
+  const std::string text = text_of(snapshot);
+  EXPECT_FALSE(contains(text, "nothing wrong")) << text;
+  EXPECT_TRUE(contains(text, "Verdict     no further findings in 1300 RoCE packets. Checked: ")) << text;
+}
+
+TEST(ReportText, says_what_was_checked_beside_what_is_only_worth_knowing) {
+  Snapshot snapshot = analyze::hand_made();
+  snapshot.findings.push_back(made_finding("ecn_off", Severity::info));
+  const std::string text = text_of(snapshot);
+  EXPECT_TRUE(contains(text, "nothing serious: 1 info in 1300 RoCE packets. Checked: ")) << text;
+}
+
+TEST(ReportText, does_not_say_that_UC_was_checked_behind_the_capture) {
+  Snapshot snapshot = analyze::hand_made();
+  for (analyze::Connection& each : snapshot.connections) each.service = dissect::Service::uc;
+  const std::string text = report_text(snapshot, {400, false, 20});
+  EXPECT_FALSE(contains(text, "retransmissions and answers in")) << text;
+  EXPECT_TRUE(contains(text, "Checked: losses upstream of this capture in 2 UC connections")) << text;
+  EXPECT_TRUE(
+      contains(text, "losses downstream of this capture in 2 UC connections, which nobody acknowledges"))
+      << text;
+}
+
 TEST(ReportText, says_first_what_is_wrong_and_what_to_do) {
   Snapshot snapshot = analyze::hand_made();
   snapshot.findings.push_back(made_finding("loss_before_capture", Severity::error));
