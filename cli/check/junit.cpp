@@ -110,6 +110,25 @@ Case case_of(const analyze::Snapshot& snapshot, const std::vector<const analyze:
   return out;
 }
 
+/// Of those that a rule is about: of one that asks for both directions, connections of which both were
+/// captured.
+struct Judged {
+  std::size_t connections = 0;
+  std::size_t of = 0;
+  bool any = true;
+};
+
+Judged judged_by(const analyze::Snapshot& snapshot, analyze::Needs needs) {
+  Judged judged;
+  judged.any = snapshot.completeness.bears(needs);
+  if (!judged.any || !needs.has(analyze::Need::directions)) return judged;
+  judged.of = snapshot.connections.size();
+  for (const analyze::Connection& each : snapshot.connections)
+    judged.connections += snapshot.completeness.bears(needs, each) ? 1U : 0U;
+  judged.any = judged.connections != 0 || judged.of == 0;
+  return judged;
+}
+
 }  // namespace
 
 std::string junit_xml(const analyze::Snapshot& snapshot, analyze::Severity least, std::string_view policy) {
@@ -120,17 +139,21 @@ std::string junit_xml(const analyze::Snapshot& snapshot, analyze::Severity least
   const bool looked = snapshot.totals.roce_packets != 0;
   const std::vector<const analyze::Diagnosis*> told = analyze::diagnoses_of_findings(snapshot);
   for (const FindingRule& rule : looked ? analyze::finding_rules() : std::span<const FindingRule>()) {
-    const Case found = case_of(snapshot, told, rule, least);
+    Case found = case_of(snapshot, told, rule, least);
     ++tests;
     failures += found.failed != 0 ? 1 : 0;
     cases += fmt::format("    <testcase classname=\"roceanalyze\" name=\"{}\"", escaped(rule.id));
-    const bool judged = snapshot.completeness.bears(rule.needs);
-    if (found.failed + found.noted == 0 && judged) {
+    const Judged judged = judged_by(snapshot, rule.needs);
+    if (judged.any && judged.connections != judged.of) {
+      found.output +=
+          fmt::format("judged in {} of {} connections: {}\n", judged.connections, judged.of, limits);
+    }
+    if (found.failed == 0 && found.output.empty() && judged.any) {
       cases += "/>\n";
       continue;
     }
     cases += ">\n";
-    if (!judged) {
+    if (!judged.any) {
       ++skipped;
       cases += fmt::format("      <skipped message=\"{}\"/>\n", escaped(limits));
     }
@@ -138,7 +161,8 @@ std::string junit_xml(const analyze::Snapshot& snapshot, analyze::Severity least
       cases += fmt::format("      <failure type=\"{}\" message=\"{}\">{}</failure>\n", escaped(rule.id),
                            escaped(found.message), escaped(found.failure));
     }
-    if (found.noted != 0) cases += fmt::format("      <system-out>{}</system-out>\n", escaped(found.output));
+    if (!found.output.empty())
+      cases += fmt::format("      <system-out>{}</system-out>\n", escaped(found.output));
     cases += "    </testcase>\n";
   }
   // No finding may be as bad as what they say together.

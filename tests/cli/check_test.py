@@ -283,6 +283,16 @@ class Check(unittest.TestCase):
             rule = worst["findings"][0]["id"]
             self.assertTrue(messages[rule].startswith(worst["sentence"] + ". "), messages)
 
+    def test_junit_says_what_was_not_judged(self):
+        one_way = os.path.join(self.folder.name, "one_way.pcap")
+        both = os.path.join(SAMPLES, "04_write_loss1.cb.pcap.zst")
+        subprocess.run([PROGRAM, "packets", both, "-Y", "ip.src == 10.77.0.1", "-w", one_way], check=True, timeout=60,
+                       stdout=subprocess.DEVNULL)
+        suite = xml.fromstring(run("check", one_way, "--policy", "nvidia", "--junit", "-")[1]).find("testsuite")
+        skipped = {case.get("name") for case in suite.iter("testcase") if case.find("skipped") is not None}
+        self.assertLessEqual({"loss_before_capture", "timeouts", "retries_exhausted"}, skipped)
+        self.assertEqual(int(suite.get("skipped")), len(skipped))
+
     def test_junit(self):
         status, out, _ = run("check", self.capture, "--policy", "nvidia", "--junit", "-")
         self.assertEqual(status, 1)
