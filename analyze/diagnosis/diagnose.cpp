@@ -35,7 +35,7 @@ Cost cost_of(const Trouble& trouble) {
   return cost;
 }
 
-/// What it did to the traffic. Some three times are chance; from then on shares count, not numbers.
+/// What it did to the traffic: by its shares, not by numbers.
 Consequence consequence_of(const Trouble& trouble, const HitShare& share) {
   if (trouble.failed + trouble.spent != 0) return Consequence::fatal;
   // No traffic at all is degraded, however few packets say so.
@@ -44,17 +44,21 @@ Consequence consequence_of(const Trouble& trouble, const HitShare& share) {
   if (of_standstill.has(trouble.cause)) return Consequence::degraded;
   constexpr std::uint64_t chance = 3;
   constexpr std::uint64_t a_row = 10;
-  if (trouble.weight() < chance || (trouble.incidents.size() < chance && trouble.at_least < a_row))
-    return Consequence::odd;
+  // Once or twice may be chance, unless a large part of the traffic went with it. Time is none of that: in a
+  // short capture any timer fills a large part.
+  const bool seldom =
+      trouble.weight() < chance || (trouble.incidents.size() < chance && trouble.at_least < a_row);
+  const double large = seldom ? 100 : 1;
   constexpr double lost = 1e-4;
   constexpr double repeated = 1e-3;
   constexpr double stalled = 0.01;
-  if (counted_in_packets.has(trouble.cause) &&
-      static_cast<double>(trouble.at_least) >= lost * static_cast<double>(share.sent))
+  if (counted_in_packets.has(trouble.cause) && (!seldom || trouble.at_least >= chance) &&
+      static_cast<double>(trouble.at_least) >= large * lost * static_cast<double>(share.sent))
     return Consequence::degraded;
-  if (share.of_repeats() >= repeated) return Consequence::degraded;
+  if ((!seldom || share.repeated >= a_row) && share.of_repeats() >= large * repeated)
+    return Consequence::degraded;
   const bool waits = static_cast<double>(share.stalled_ns) >= stalled * static_cast<double>(share.time_ns);
-  return waits && share.stalled_ns != 0 ? Consequence::degraded : Consequence::odd;
+  return !seldom && waits && share.stalled_ns != 0 ? Consequence::degraded : Consequence::odd;
 }
 
 void place(const Trouble& trouble, Diagnosis& d) {
@@ -97,11 +101,12 @@ std::string incidents_command(const Diagnosis& d) {
                       : fmt::format("roceanalyze incidents FILE -Y '{}'", test);
 }
 
-Diagnosis diagnosis_of(const Snapshot& snapshot, const Trouble& trouble) {
+Diagnosis diagnosis_of(const Snapshot& snapshot, const Trouble& trouble,
+                       const RepeatsOfConnections& repeats) {
   Diagnosis d;
   d.cause = root_cause_names[trouble.cause];
   place(trouble, d);
-  const HitShare share = hit_share(snapshot, trouble);
+  const HitShare share = hit_share(snapshot, trouble, repeats);
   d.severity = consequence_of(trouble, share);
   d.cost = cost_of(trouble);
   d.at_least = trouble.at_least;
@@ -145,9 +150,10 @@ bool worse(const Draft& a, const Draft& b) {
 void diagnose(Snapshot& snapshot) {
   using namespace diagnosis;
   std::vector<Draft> drafts;
+  const RepeatsOfConnections repeats = repeats_of_connections(snapshot);
   for (const Trouble& trouble : find_troubles(snapshot)) {
     Draft draft;
-    draft.diagnosis = diagnosis_of(snapshot, trouble);
+    draft.diagnosis = diagnosis_of(snapshot, trouble, repeats);
     draft.cause = trouble.cause;
     draft.advice = own_advice(snapshot, trouble);
     draft.ways = trouble.ways;

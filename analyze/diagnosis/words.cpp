@@ -63,10 +63,15 @@ Said words_of(const Trouble& trouble, const HitShare& share) {
   w.place = place_words(trouble.seen);
   constexpr double notable = 0.01;
   if (share.of_repeats() >= notable) {
+    // What is sent to one receiver is what the sentence was about just before.
+    const bool of_that = of_one_receiver.has(trouble.cause);
     const Party& who = repeated_by_receiver.has(trouble.cause) ? w.to : w.from;
     w.repeats =
-        fmt::format("; {} of what {} {} are repeats", percent_text(share.repeated, share.repeatable),
-                    pairs || trouble.mutual() || !who.named ? "they" : who.name, who.does("sends", "send"));
+        of_that
+            ? fmt::format("; {} of that are repeats", percent_text(share.repeated, share.repeatable))
+            : fmt::format("; {} of what {} {} are repeats{}", percent_text(share.repeated, share.repeatable),
+                          pairs || trouble.mutual() || !who.named ? "they" : who.name,
+                          who.does("sends", "send"), share.among_others ? " for that" : "");
   }
   return w;
 }
@@ -320,12 +325,20 @@ std::string symptoms_words(const Trouble& t) {
 
 }  // namespace
 
-HitShare hit_share(const Snapshot& snapshot, const Trouble& trouble) {
+RepeatsOfConnections repeats_of_connections(const Snapshot& snapshot) {
+  RepeatsOfConnections repeats;
+  for (const Incident& each : snapshot.incidents) repeats[each.connection] += each.repeated_packets;
+  return repeats;
+}
+
+HitShare hit_share(const Snapshot& snapshot, const Trouble& trouble, const RepeatsOfConnections& repeats) {
   HitShare share;
+  std::set<std::uint32_t> between;  // connections of these hosts
   for (const Connection& connection : snapshot.connections) {
     for (unsigned side = 0; side < 2; ++side) {
       if (!trouble.ways.contains({connection.ends[side].address, connection.ends[1 - side].address}))
         continue;
+      between.insert(connection.id);
       const Events& sent = connection.sent[side];
       // Of what a filter selects, as all that is counted.
       share.sent += connection.packets[side] + sent.count(Event::lost_before_capture) +
@@ -335,6 +348,15 @@ HitShare hit_share(const Snapshot& snapshot, const Trouble& trouble) {
       share.repeated += repeats_of(connection.sent[again]);
     }
   }
+  // Whatever else happened between them has its part of what was sent again.
+  std::uint64_t own = 0, all = 0;
+  for (const Incident* each : trouble.incidents)
+    own += between.contains(each->connection) ? each->repeated_packets : 0;
+  for (const std::uint32_t id : between) {
+    if (const auto known = repeats.find(id); known != repeats.end()) all += known->second;
+  }
+  share.among_others = own < all;
+  if (share.among_others) share.repeated = share.repeated * own / all;
   std::map<std::uint32_t, std::int64_t> stalled;
   for (const Incident* each : trouble.incidents) stalled[each->connection] += each->stalled_ns;
   for (const auto& [id, ns] : stalled) {
