@@ -152,6 +152,7 @@ void take_evidence(const Snapshot& snapshot, Draft& draft, const FindingRole& ro
     d.facts.insert(d.facts.begin(), finding.explanation);
     draft.is_told = true;
   }
+  if (role.told) d.facts.push_back(finding.explanation);
   const std::string command = widened(snapshot, draft, command_of(finding));
   // What is said already is against what a switch told.
   const bool knows = d.advice.empty() && (draft.advice.empty() || role.alone == draft.cause);

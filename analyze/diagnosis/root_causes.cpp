@@ -180,7 +180,7 @@ constexpr FindingRole table_of_roles[] = {
     {"illegal_sequence", protocol, odd, {}},
     {"msn_backwards", protocol, odd, {}},
     {"pause_storm", pause, degraded, {pause}},
-    {"pfc_watchdog", pause, degraded, {pause}},
+    {"pfc_watchdog", pause, degraded, {pause}, false, 0, {}, true},
     {"pause_heavy", pause, degraded, {pause}},
     {"pause_mutual", pause, degraded, {pause}},
     {"pause_unused_priority", settings, odd, {}},

@@ -143,6 +143,8 @@ struct FindingRole {
   /// It follows from any finding of the same cause with a lower number between the same hosts.
   int follows = 0;
   Places never_of{};  ///< troubles that are there are another's: it is proof of one place
+  bool told =
+      false;  ///< it answers what was asked for, so its explanation is a fact of what it is evidence of
 };
 inline constexpr int last_to_follow = 2;
 [[nodiscard]] std::span<const FindingRole> finding_roles() noexcept;

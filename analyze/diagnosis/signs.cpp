@@ -207,19 +207,20 @@ const dissect::IpAddress* host_of(const Snapshot& snapshot, std::uint64_t mac) {
 std::optional<HeldLink> held_by(const PausePort& port) {
   constexpr std::int64_t noticeable_ns = 1'000'000;
   // At an unknown speed nobody knows how long one XOFF lasts; but who repeats it and sends no XON holds the
-  // link.
-  const auto held_ns = [](const PauseLane& lane) {
+  // link, once.
+  const auto holds = [](const PauseLane& lane) {
     constexpr std::uint64_t repeated = 3;
-    const bool holds =
-        lane.xon.count == 0 && lane.xoff.count >= repeated && lane.xoff.first_time_ns != capture::no_time;
-    return holds ? std::max(lane.longest_ns, span_ns(lane.xoff.first_time_ns, lane.xoff.last_time_ns))
-                 : lane.longest_ns;
+    return lane.xon.count == 0 && lane.xoff.count >= repeated && lane.xoff.first_time_ns != capture::no_time;
+  };
+  const auto held_ns = [&](const PauseLane& lane) {
+    return holds(lane) ? std::max(lane.longest_ns, span_ns(lane.xoff.first_time_ns, lane.xoff.last_time_ns))
+                       : lane.longest_ns;
   };
   HeldLink held;
   held.mac = port.mac;
   for (const auto& lane : port.lanes) {
     if (!lane || held_ns(*lane) < noticeable_ns) continue;
-    held.pauses += lane->pauses;
+    held.pauses += holds(*lane) ? 1 : lane->pauses;
     held.longest_ns = std::max(held.longest_ns, held_ns(*lane));
     held.first_ns = held.first_ns == capture::no_time ? lane->xoff.first_time_ns
                                                       : std::min(held.first_ns, lane->xoff.first_time_ns);

@@ -27,7 +27,9 @@ void Trouble::absorb(Trouble&& other, bool same) {
   beside += other.beside;
   sides.merge(other.sides);
   incidents.insert(incidents.end(), other.incidents.begin(), other.incidents.end());
-  waits_ns.insert(waits_ns.end(), other.waits_ns.begin(), other.waits_ns.end());
+  // A port that pauses waits for nothing: its times are those of its pauses.
+  if (same || cause != RootCause::pause)
+    waits_ns.insert(waits_ns.end(), other.waits_ns.begin(), other.waits_ns.end());
   answer_ns = std::max(answer_ns, other.answer_ns);
   // What follows from an outage does not make it longer.
   if (other.first_ns && (same || cause != RootCause::outage)) was_there(*other.first_ns, *other.last_ns);
