@@ -12,6 +12,7 @@
 #include "analyze/findings/shared/congestion_cases.hpp"
 #include "analyze/findings/shared/marked_traffic.hpp"
 #include "analyze/findings/shared/port_cases.hpp"
+#include "analyze/findings/shared/tunnels.hpp"
 #include "analyze/results/capture_point_text.hpp"
 #include "capture/core/frame.hpp"
 
@@ -207,6 +208,57 @@ void find_marked_elsewhere(const Snapshot& snapshot, const std::set<MarkedPair>&
   add_told_once(sink, std::move(findings));
 }
 
+bool carries_data(const Flow& flow) {
+  const std::vector<MarkRow> rows = flow.marks();
+  return std::any_of(rows.begin(), rows.end(), [](const MarkRow& row) { return carries(row.traffic_class); });
+}
+
+/// CE marks that the fabric set outside of a tunnel: who decapsulates copies them to what is inside.
+void find_marked_outside(const Snapshot& snapshot, const std::set<MarkedPair>& pairs, FindingSink& sink) {
+  if (!snapshot.filter.empty()) return;  // it may hide the CNPs
+  constexpr auto ce = static_cast<std::uint8_t>(dissect::Ecn::ce);
+  constexpr auto not_ect = static_cast<std::uint8_t>(dissect::Ecn::not_ect);
+  const std::vector<TunnelWay> ways = tunnel_ways(snapshot);
+  if (ways.empty()) return;
+  const std::map<MarkedPair, std::int64_t> heard = last_heard(snapshot);
+  std::vector<TunnelCase> cases;
+  for (const TunnelWay& way : ways) {
+    TunnelCase found;
+    found.way = &way;
+    found.test = "roce.ecn != 3 && roce.outer.ecn == 3";
+    for (const auto& [flow, row] : way.rows) {
+      // Not-ECT inside, it is dropped at the end of the tunnel: tunnel_ecn.
+      if (row->inner_ecn() == not_ect || row->inner_ecn() == ce || !carries_data(*flow)) continue;
+      const auto back = heard.find({flow->key.dst, flow->key.src});
+      if (back == heard.end() || pairs.contains(back->first) || spoken_for(snapshot, pairs, flow)) continue;
+      found.of += row->packets;
+      if (row->outer.ecn() == ce && span_ns(row->first_time_ns, back->second) >= longest_answer_ns)
+        found.add(*flow, *row);
+    }
+    if (found.proof.count >= enough_marks) cases.push_back(std::move(found));
+  }
+  report_tunnels(sink, snapshot, cases, [](const TunnelCase& each) {
+    const auto& [from, to] = *each.way->hosts.begin();
+    const bool one = each.way->hosts.size() == 1;
+    return Words{
+        Severity::warning,
+        fmt::format("{}{} {} marked CE by the network, in the outer header of the tunnel from {}, and no CNP "
+                    "came back. Who decapsulates copies the mark to the packet inside (RFC 6040, 4.2), but "
+                    "nothing slows its sender down: queues grow until PFC or loss stops it. CNPs that take "
+                    "another path than the acknowledgements would not be seen at this capture point.",
+                    share_text(each.proof.count, each.of),
+                    one ? fmt::format(" from {} to {}", address_text(from), address_text(to)) : std::string(),
+                    verb(each.proof.count, "was", "were"), each.ends()),
+        fmt::format(
+            "On {}: cat /sys/class/net/DEV/ecn/roce_np/enable/* (must be 1 for the priority), and the "
+            "counters np_ecn_marked_roce_packets and np_cnp_sent in "
+            "/sys/class/infiniband/DEV/ports/1/hw_counters; if the first stays 0, {} does not copy "
+            "the mark when it decapsulates.",
+            one ? address_text(to) : std::string("the receivers"), address_text(each.way->to)),
+    };
+  });
+}
+
 }  // namespace
 
 void find_ce_without_cnp(const Snapshot& snapshot, FindingSink& sink) {
@@ -232,6 +284,7 @@ void find_ce_without_cnp(const Snapshot& snapshot, FindingSink& sink) {
   });
   find_unanswered_datagrams(snapshot, pairs, told, sink);
   find_marked_elsewhere(snapshot, pairs, sink);
+  find_marked_outside(snapshot, pairs, sink);
   const std::uint64_t others = snapshot.congestion.cnp_packets;
   // Without any CNP in the capture they may take another path than the acknowledgements.
   for (Case& each : cases) each.confidence *= others == 0 ? 0.7 : 0.9;

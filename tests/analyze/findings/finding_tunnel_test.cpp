@@ -98,5 +98,18 @@ TEST(TunnelEcnFinding, NearMiss) {
   EXPECT_TRUE(maker.look("tunnel_ecn").empty());
 }
 
+TEST(CeWithoutCnpFinding, MarksOutsideOfATunnelCount) {
+  constexpr std::uint8_t ce = 3;
+  TunnelMaker maker;
+  const Connection& c = maker.join(1, 2);
+  maker.wrap(c, 0, dscp26_ect, 0, 80);
+  maker.wrap(c, 0, dscp26_ect, ce, 20);
+  const auto found = maker.look("ce_without_cnp");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_TRUE(says(found[0],
+                   "20 of 100 packets (20.0 %) from 10.0.0.1 to 10.0.0.2 were marked CE by the network, in "
+                   "the outer header of the tunnel from 10.0.0.101 to 10.0.0.102 (VXLAN)"));
+}
+
 }  // namespace
 }  // namespace roce::analyze

@@ -70,7 +70,7 @@ const std::vector<Expected> expected = {
     {"09_vxlan6.pcap.zst", {"tunnel_marking"}},
     {"09_vxlan_8472.pcap.zst", {"tunnel_marking"}},
     {"09_vxlan_ce.ca.pcap.zst", {"tunnel_marking"}},
-    {"09_vxlan_ce.cb.pcap.zst", {"tunnel_marking"}},
+    {"09_vxlan_ce.cb.pcap.zst", {"ce_without_cnp", "tunnel_marking"}},
     {"05_rnr_exhaust.pcap", {"rnr_exhausted"}},
     {"61_rnr_exhaust.pcap", {"rnr_exhausted"}},
     {"05_rnr_late.pcap.zst", {"rnr"}},
