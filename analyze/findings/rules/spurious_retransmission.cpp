@@ -47,9 +47,9 @@ constexpr std::string_view answers_advice =
     "grep -iE 'drop|discard|prio'; on {1}: rdma statistic show (duplicate_request). If none is lost, raise "
     "the timeout (ibv_modify_qp timeout, NCCL_IB_TIMEOUT).";
 constexpr std::string_view lost_answer_advice =
-    "Look for the lost answers: findings loss_before_capture and loss_after_capture for what comes from {1}. "
-    "A "
-    "longer timeout would not help.";
+    "Look for drops of what {1} sends, on the way to {0} and there: ethtool -S DEV | grep -iE "
+    "'drop|discard|prio'. A longer timeout (ibv_modify_qp timeout, NCCL_IB_TIMEOUT) helps only if nothing is "
+    "lost.";
 constexpr Reason reasons[] = {
     {SpuriousReason::timer,
      "the acknowledgement was lost or late on its way to {}, or the sender's timer is too short",
