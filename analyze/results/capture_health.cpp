@@ -75,25 +75,32 @@ CaptureHealth capture_health(const Snapshot& s) {
 
 std::string incomplete_text(const Snapshot& s) {
   if (s.complete()) return {};
+  const std::uint64_t before_bth = s.totals.diagnostics.of(DiagnosticId::cut_before_bth);
   std::vector<std::string_view> others;  // ids; a comparison has those of two captures
   for (const Diagnostic& each : s.diagnostics) {
-    const bool counts = each.severity != DiagnosticSeverity::info &&
-                        each.id != diagnostic_name(DiagnosticId::interrupted) &&
-                        each.id != diagnostic_name(DiagnosticId::limited);
-    if (counts && std::find(others.begin(), others.end(), each.id) == others.end()) others.push_back(each.id);
+    const bool said = (before_bth != 0 && each.id == diagnostic_name(DiagnosticId::cut_before_bth)) ||
+                      each.id == diagnostic_name(DiagnosticId::interrupted) ||
+                      each.id == diagnostic_name(DiagnosticId::limited);
+    if (each.severity != DiagnosticSeverity::info && !said &&
+        std::find(others.begin(), others.end(), each.id) == others.end())
+      others.push_back(each.id);
   }
-  if (!s.interrupted) {
-    if (others.empty()) others.push_back(diagnostic_name(DiagnosticId::input_failed));
-    return fmt::format(
-        "part of the capture could not be read or judged ({}); what follows speaks for the rest only",
-        fmt::join(others, ", "));
+  std::vector<std::string> parts;
+  if (s.interrupted)
+    parts.push_back(fmt::format("{} after {}", stop_text(s.stop_reason), packets_text(s.frames_read)));
+  if (before_bth != 0) {
+    parts.push_back(
+        fmt::format("{} to UDP port 4791 {} cut before the end of the BTH and cannot be judged: capture at "
+                    "least 128 bytes of each",
+                    packets_text(before_bth), before_bth == 1 ? "is" : "are"));
   }
-  const std::string besides =
-      others.empty()
-          ? std::string()
-          : fmt::format(", and part of that could not be read or judged ({})", fmt::join(others, ", "));
-  return fmt::format("{} after {}{}; what follows speaks for these only", stop_text(s.stop_reason),
-                     packets_text(s.frames_read), besides);
+  if (!s.interrupted && before_bth == 0 && others.empty())
+    others.push_back(diagnostic_name(DiagnosticId::input_failed));
+  if (!others.empty())
+    parts.push_back(fmt::format("part of {} could not be read or judged ({})",
+                                s.interrupted ? "that" : "the capture", fmt::join(others, ", ")));
+  return fmt::format("{}; what follows speaks for {} only", fmt::join(parts, ", and "),
+                     s.interrupted ? "these" : "the rest");
 }
 
 }  // namespace roce::analyze

@@ -63,6 +63,16 @@ TEST(CaptureHealth, what_is_incomplete_is_said_in_one_sentence) {
             "rest only");
 }
 
+TEST(CaptureHealth, what_was_cut_before_its_header_is_said_in_words) {
+  Snapshot s = hand_made();
+  s.totals.diagnostics.add(DiagnosticId::cut_before_bth, 3705);
+  s.diagnostics.push_back({"cut_before_bth", DiagnosticSeverity::data_loss, 3705, "", {}});
+  EXPECT_EQ(incomplete_text(s),
+            "3705 packets to UDP port 4791 are cut before the end of the BTH and cannot be judged: capture "
+            "at least 128 "
+            "bytes of each; what follows speaks for the rest only");
+}
+
 TEST(CaptureHealth, without_roce_there_is_nothing_to_judge) {
   Snapshot s;
   EXPECT_FALSE(capture_health(s).anything);
