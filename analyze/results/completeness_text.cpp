@@ -113,6 +113,32 @@ std::string file_given_twice(const std::vector<capture::FileInfo>& files) {
   return {};
 }
 
+/// The resolution of the clock, as far as times of connections show it: the largest power of ten that divides
+/// them all.
+std::int64_t clock_step_ns(const Snapshot& s) {
+  constexpr std::int64_t second = 1'000'000'000;
+  std::int64_t step = second;
+  for (const Connection& c : s.connections) {
+    for (const std::int64_t time_ns : {c.first_time_ns, c.last_time_ns}) {
+      while (time_ns != capture::no_time && step > 1 && time_ns % step != 0) step /= 10;
+    }
+  }
+  return step;
+}
+
+/// Whether the times that are measured here are lost in the steps of the clock.
+bool too_coarse(const Snapshot& s) {
+  if (s.completeness.equal_stamps < 0.5 || !file_given_twice(s.files).empty()) return false;
+  Histogram answers;
+  for (const Connection& c : s.connections) {
+    for (const Requester& requester : c.requester) {
+      for (const OperationStats& each : requester.operations) answers.merge(each.latency_ns);
+    }
+  }
+  constexpr std::uint64_t steps = 10;
+  return answers.percentile(0.1) < steps * static_cast<std::uint64_t>(clock_step_ns(s));
+}
+
 }  // namespace
 
 std::string capture_limits_text(const Snapshot& s) {
@@ -152,7 +178,7 @@ std::string capture_limits_text(const Snapshot& s) {
   if (c.clock_steps != 0)
     say(fmt::format("The clock was set {} during the capture",
                     c.clock_steps == 1 ? "once" : fmt::format("{} times", c.clock_steps)));
-  if (c.equal_stamps >= 0.5 && file_given_twice(s.files).empty())
+  if (too_coarse(s))
     say(fmt::format(
         "{:.0f} % of the packets have the timestamp of the one before: the clock is too coarse for "
         "latencies",

@@ -274,6 +274,21 @@ TEST(Completeness, copies_leave_open_where_packets_are_lost) {
   EXPECT_DOUBLE_EQ(completeness_of(s).doubled, 0);
 }
 
+TEST(Completeness, a_clock_is_coarse_for_what_is_as_short_as_its_steps) {
+  for (const std::uint64_t answer_ns : {2'000U, 20'000U}) {
+    Snapshot s = healthy();
+    Connection& c = s.connections[0];
+    c.first_time_ns = made_start;
+    c.last_time_ns = made_start + 7'000;
+    for (Requester& requester : c.requester) requester.operations.clear();
+    c.requester[0].operations.resize(1);
+    c.requester[0].operations[0].latency_ns.add(answer_ns);
+    s.totals.equal_stamps = 1000;
+    EXPECT_EQ(limits_of(s).find("the clock is too coarse") != std::string::npos, answer_ns < 10'000)
+        << answer_ns;
+  }
+}
+
 TEST(Completeness, the_clock_is_said) {
   Snapshot s = healthy();
   s.totals.equal_stamps = 1000;
