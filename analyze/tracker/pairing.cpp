@@ -93,6 +93,11 @@ struct UnpairedFlows::Impl {
   std::uint64_t flows = 0;
 };
 
+std::uint64_t way_of(const FlowKey& key, bool back) noexcept {
+  const std::uint64_t from = hash_of(back ? key.dst : key.src), to = hash_of(back ? key.src : key.dst);
+  return mix(mix(from, to), static_cast<std::uint64_t>(key.transport));
+}
+
 UnpairedFlows::UnpairedFlows() : impl_(std::make_unique<Impl>()) {}
 UnpairedFlows::UnpairedFlows(const UnpairedFlows& other) : impl_(std::make_unique<Impl>(*other.impl_)) {}
 UnpairedFlows::UnpairedFlows(UnpairedFlows&&) noexcept = default;

@@ -23,6 +23,9 @@ namespace roce::analyze {
   return static_cast<std::uint16_t>(((label & 0x3fffU) ^ (label >> 14U)) | 0xc000U);
 }
 
+/// The same for all flows from one host to another; with `back`, for those the other way.
+[[nodiscard]] std::uint64_t way_of(const FlowKey& key, bool back = false) noexcept;
+
 /// Flows whose other direction is not known yet, to be found by addresses and by source port. Places are
 /// those of the flow table. Not thread-safe.
 class UnpairedFlows {

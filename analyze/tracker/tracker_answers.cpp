@@ -15,13 +15,8 @@
 namespace roce::analyze {
 namespace {
 
-constexpr std::size_t candidates_of_flow = 16 * 1024;
-constexpr std::size_t candidates_of_all = 512 * 1024;
 constexpr std::int64_t looks_a_packet = 256;
 constexpr std::int64_t most_looks = std::int64_t{1} << 22U;
-/// So many answers of a flow often tell: a search that is begun can be finished, rather than many that are
-/// not.
-constexpr std::int64_t looks_in_advance = 3;
 
 /// How often the true partner passes each test: losses, copies, stalls and captures that miss packets spoil
 /// some. How often another flow does, as long as there are few others to see it from: a flow that is ahead
@@ -42,7 +37,7 @@ constexpr double most_steady = 5;
 constexpr double of_nothing = 4;
 /// Some flow will be the best by chance; it must be better than chance, and than the next.
 constexpr double enough = 7, margin = 7;
-constexpr double hopeless = -15;
+constexpr double hopeless = Candidate::hopeless;
 /// Answer after answer at the right place proves no more than that: who is ahead of another stays ahead.
 constexpr double most = 16;
 constexpr std::uint32_t fewest_answers = 2;
@@ -58,22 +53,9 @@ struct Look {
   Told count = Told::nothing;
   Told pace = Told::nothing;
   Told steady = Told::nothing;  ///< as soon as others, nearly to the same
-  double delay_ns = 0;
+  double delay_ns = 0;          ///< 0: none; below: it came before the request
   std::optional<std::uint32_t> messages;
 };
-
-RequestTrace::Answer kind_of(const PacketRecord& answer) {
-  switch (dissect::opcode_info(answer.opcode).operation) {
-    case dissect::Operation::read_response:
-      return RequestTrace::Answer::read_response;
-    case dissect::Operation::atomic_acknowledge:
-      return RequestTrace::Answer::atomic_acknowledge;
-    default:
-      return dissect::aeth_kind(static_cast<std::uint8_t>(answer.aeth >> 24U)) == dissect::AethKind::ack
-                 ? RequestTrace::Answer::acknowledge
-                 : RequestTrace::Answer::none;
-  }
-}
 
 Look look_at(const RequestTrace& requests, const PacketRecord& answer) {
   Look look;
@@ -92,7 +74,7 @@ Look look_at(const RequestTrace& requests, const PacketRecord& answer) {
     case RequestTrace::Place::among:
       break;
   }
-  const RequestTrace::Answer kind = kind_of(answer);
+  const RequestTrace::Answer kind = answered_by(answer);
   if (kind == RequestTrace::Answer::none && answer.has(PacketRecord::has_aeth)) {
     // What a NAK asks for need not have been captured; it counts the messages before it (IBTA 9.7.7.1).
     const RequestTrace::Found before = requests.find((answer.psn - 1) & dissect::serial_mask);
@@ -111,7 +93,8 @@ Look look_at(const RequestTrace& requests, const PacketRecord& answer) {
     }
     if (answer.has(PacketRecord::has_aeth)) look.messages = found.messages;
     if (found.time_ns != capture::no_time && answer.time_ns != capture::no_time) {
-      look.delay_ns = std::max(1.0, static_cast<double>(answer.time_ns - found.time_ns));
+      const auto took_ns = static_cast<double>(answer.time_ns - found.time_ns);
+      look.delay_ns = took_ns != 0 ? took_ns : 1;
     }
   }
   return look;
@@ -140,92 +123,13 @@ struct Crowd {
 
 }  // namespace
 
-void Tracker::Impl::note_request(std::uint32_t place, const PacketRecord& request) {
-  Unpaired* const waiting = states[place].unpaired.get();
-  if (waiting == nullptr || waiting->icrc_awaited || !believed(place, request)) return;
-  const bool first = waiting->requests.empty();
-  waiting->requests.add(request, dissect::opcode_info(request.opcode), trace_budget);
-  if (first && waiting->listed && !waiting->requests.empty()) unpaired.add_requester(waiting->first);
-}
-
-/// Whether the flow's answers can be looked at now. What the first ones will take is set aside.
-bool Tracker::Impl::may_look(Unpaired& waiting) {
-  if (waiting.answers == 0 && waiting.looks == 0) {
-    const auto all = static_cast<std::int64_t>(unpaired.between(waiting.first).size());
-    waiting.looks = std::min(looks_in_advance * all, most_looks / 2);
-    looks -= waiting.looks;
-    if (looks >= 0) return true;
-    looks += std::exchange(waiting.looks, 0);
-    return false;
-  }
-  return waiting.looks > 0 || looks >= 0;
-}
-
-void Tracker::Impl::pay(Unpaired& waiting, std::size_t looked_at) {
-  const auto price = static_cast<std::int64_t>(looked_at);
-  const std::int64_t in_advance = std::min(waiting.looks, price);
-  waiting.looks -= in_advance;
-  looks -= price - in_advance;
-}
-
-/// Flows that came since the last look. False if there is no room for all of them: the right one may be
-/// missing then, and nothing can be said.
-bool Tracker::Impl::find_candidates(std::uint32_t place, const PacketRecord& answer) {
-  Unpaired& waiting = *states[place].unpaired;
-  if (waiting.looked_at == listings) return true;
-  std::uint64_t newest = waiting.looked_until;
-  const std::span<const std::uint32_t> others = unpaired.between(answer);
-  pay(waiting, others.size());
-  const auto is_fresh = [&](std::uint32_t other) {
-    return flows.at(other).id >= waiting.looked_until && opposite(place, other);
-  };
-  // Of very many only those that have sent what it answers, though the capture may have missed it: most are
-  // told apart at once.
-  constexpr std::size_t very_many = 64;
-  const bool choosy = others.size() > very_many && !waiting.in_hindsight;
-  const auto is_possible = [&](std::uint32_t other) {
-    if (!is_fresh(other)) return false;
-    if (!choosy) return true;
-    const Told told = look_at(states[other].unpaired->requests, answer).place;
-    return told == Told::fits || told == Told::nothing;
-  };
-  const auto fresh = static_cast<std::size_t>(std::count_if(others.begin(), others.end(), is_possible));
-  const std::size_t had = waiting.candidates.capacity();
-  const std::size_t wanted = waiting.candidates.size() + fresh;
-  if (wanted > candidates_of_flow || (wanted > had && candidate_slots + wanted - had > candidates_of_all)) {
-    return false;
-  }
-  if (wanted > had) waiting.candidates.reserve(wanted);
-  candidate_slots += waiting.candidates.capacity() - had;
-  waiting.looked_at = listings;
-  for (const std::uint32_t other : others) {
-    if (!is_fresh(other)) continue;
-    const std::uint64_t id = flows.at(other).id;
-    newest = std::max(newest, id + 1);
-    ++waiting.tried;
-    if (!is_possible(other)) continue;
-    Candidate candidate;
-    candidate.place = other;
-    candidate.flow = id;
-    // It had sent nothing when the answers before this one came.
-    const double missed = 2.0 * waiting.answers;
-    candidate.fit = static_cast<float>(-std::min(missed, -hopeless / 2));
-    waiting.candidates.push_back(candidate);
-  }
-  waiting.looked_until = newest;
-  return true;
-}
-
 /// Holds an answer against all candidates.
 void Tracker::Impl::judge(Unpaired& waiting, const PacketRecord& answer) {
-  constexpr double patience = 8, slack_ns = 10'000, steady = 3, stamp_ns = 1'000;
+  constexpr double steady = 3, stamp_ns = 1'000;
   const std::uint32_t msn = answer.aeth & dissect::serial_mask;
   std::vector<Candidate>& candidates = waiting.candidates;
   std::vector<Look> looked(candidates.size());
-  double promptest = 0;
-  for (const Candidate& c : candidates) {
-    if (c.delay_ns > 0 && (promptest == 0 || c.delay_ns < promptest)) promptest = c.delay_ns;
-  }
+  const double patience_ns = patience_of(waiting, answer);
   Crowd at_place{of_place}, at_count{of_count}, at_pace{of_pace}, at_port{of_port}, at_steady{of_steady};
   const auto on_port = [&](const Candidate& c) {
     const PacketRecord& first = states[c.place].unpaired->first;
@@ -237,9 +141,11 @@ void Tracker::Impl::judge(Unpaired& waiting, const PacketRecord& answer) {
     at_port.add(on_port(c));
     Look& look = looked[i];
     look = look_at(states[c.place].unpaired->requests, answer);
-    if (waiting.in_hindsight) look.delay_ns = 0;  // the order of time is not known
-    if (look.delay_ns > 0) {
-      if (promptest > 0 && look.delay_ns > patience * promptest + slack_ns) look.place = Told::contradicts;
+    if (look.delay_ns != 0) {
+      // Two clocks differ by one amount: in hindsight each answer comes before its request, and by as much.
+      const bool too_late = waiting.in_hindsight ? look.delay_ns > 0 : look.delay_ns > patience_ns;
+      if (too_late) look.place = Told::contradicts;
+      look.delay_ns = std::max(1.0, waiting.in_hindsight ? -look.delay_ns : look.delay_ns);
       const double usual = c.delay_ns;
       if (usual > 0) {
         const bool as_ever = look.delay_ns > usual / steady && look.delay_ns < usual * steady;
@@ -264,14 +170,26 @@ void Tracker::Impl::judge(Unpaired& waiting, const PacketRecord& answer) {
     at_pace.add(look.pace);
     at_steady.add(look.steady);
   }
+  if (waiting.among_many) {
+    const std::size_t all = unpaired.requesters_to(waiting.first);
+    at_place.tested += static_cast<unsigned>(all - std::min(all, candidates.size()));
+  }
   if (answer.has(PacketRecord::has_aeth)) {
     waiting.psn_ahead = dissect::serial_steps(msn, answer.psn);
     waiting.last_msn = msn;
   }
+  // Answers to one row of requests fit together or not at all: of very many flows, two begin such a row at
+  // once.
+  constexpr double a_row_ns = 20'000;
+  double news = 1;
+  if (waiting.among_many && waiting.judged_ns != capture::no_time)
+    news = std::clamp(static_cast<double>(answer.time_ns - waiting.judged_ns) / a_row_ns, 0.0, 1.0);
+  waiting.judged_ns = answer.time_ns;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     Candidate& c = candidates[i];
     const Look& look = looked[i];
     double gain = at_place.gain(look.place);
+    if (gain > 0) gain *= news;
     c.pace_fit = static_cast<float>(std::clamp(c.pace_fit + at_pace.gain(look.pace), -most_pace, most_pace));
     c.steady_fit =
         static_cast<float>(std::clamp(c.steady_fit + at_steady.gain(look.steady), -most_steady, most_steady));
@@ -298,7 +216,7 @@ void Tracker::Impl::prefer(std::uint32_t place, std::uint32_t favourite) {
 bool Tracker::Impl::wanted_elsewhere(std::uint32_t place, const Candidate& best) {
   const Unpaired& own = *states[place].unpaired;
   const std::span<const std::uint32_t> others = unpaired.with_favourite(best.place);
-  looks -= static_cast<std::int64_t>(others.size());
+  search.looks -= static_cast<std::int64_t>(others.size());
   return std::any_of(others.begin(), others.end(), [&](std::uint32_t other) {
     const Unpaired& waiting = *states[other].unpaired;
     // The place may have been another flow's, between other addresses, when it became the favourite.
@@ -328,14 +246,14 @@ void Tracker::Impl::consider(std::uint32_t place, const PacketRecord& answer) {
   const FlowKey& own = flows.at(place).key;
   if (cm_peers.find({own.dst, own.dst_qp}) != cm_peers.end()) return;
   // Many flows that cannot be told apart must not make every packet a search.
-  looks = std::min(looks + looks_a_packet, most_looks);
+  search.looks = std::min(search.looks + looks_a_packet, most_looks);
   // What follows the first response to a READ is to be expected, and so is what was answered before.
   if (!dissect::opcode_info(answer.opcode).starts_message()) return;
   const std::uint32_t advance = dissect::serial_steps(waiting->last_answer, answer.psn);
   if (waiting->answers != 0 && (advance == 0 || advance > 0x7fffffU)) return;
   waiting->last_answer = answer.psn;
   if (!may_look(*waiting) || !find_candidates(place, answer)) return;
-  if (++waiting->answers == 1) ++answering;
+  if (++waiting->answers == 1) ++search.answering;
 
   pay(*waiting, waiting->candidates.size());
   drop_taken(*waiting);
@@ -357,9 +275,9 @@ bool Tracker::Impl::choose(std::uint32_t place, std::size_t of) {
   std::vector<Candidate>& judged = waiting->candidates;
   std::erase_if(judged, [](const Candidate& c) { return c.score() < hopeless; });
   if (judged.capacity() > 2 * judged.size() + 16) {
-    candidate_slots -= judged.capacity();
+    search.candidate_slots -= judged.capacity();
     judged.shrink_to_fit();
-    candidate_slots += judged.capacity();
+    search.candidate_slots += judged.capacity();
   }
 
   const Candidate* best = nullptr;
@@ -370,7 +288,8 @@ bool Tracker::Impl::choose(std::uint32_t place, std::size_t of) {
   if (best == nullptr) return false;
   waiting->favourite_score = best->score();
   // The partner may not have been captured at all, which is the likelier the fewer flows have found theirs.
-  const double presence = (1.0 + static_cast<double>(answered)) / (1.0 + static_cast<double>(answering));
+  const double presence =
+      (1.0 + static_cast<double>(search.answered)) / (1.0 + static_cast<double>(search.answering));
   const double needed =
       enough + std::log(std::max<std::size_t>(of, 1)) - std::min(std::log(presence), enough / 2);
   const bool alone = std::all_of(judged.begin(), judged.end(), [&](const Candidate& c) {
@@ -387,7 +306,9 @@ bool Tracker::Impl::choose(std::uint32_t place, std::size_t of) {
   if (!alone || best->score() + seen_from(best->place, place) < needed || waiting->answers < fewest_answers)
     return false;
   doubt(wanted_elsewhere(place, *best));
-  if (!waiting->ambiguous) pair(place, best->place, Evidence::answers);
+  if (waiting->ambiguous) return false;
+  if (waiting->among_many && !waiting->in_hindsight) note_delay(flows.at(place).key, best->delay_ns);
+  pair(place, best->place, Evidence::answers);
   return states[place].unpaired == nullptr;
 }
 
@@ -426,13 +347,13 @@ bool Tracker::Impl::consider_again(std::uint32_t place) {
   if (waiting.answers < fewest_answers || known || waiting.in_hindsight) return false;
   const std::vector<Held> held_now = waiting.held;  // pairing takes them away
   const auto start_anew = [&](Unpaired& of) {
-    candidate_slots -= of.candidates.capacity();
+    search.candidate_slots -= of.candidates.capacity();
     of.candidates = {};
     of.looked_until = of.looked_at = 0;
     of.tried = 0;
     prefer(place, no_place);
     of.ambiguous = false;
-    if (of.answers != 0) --answering;
+    if (of.answers != 0) --search.answering;
     of.answers = 0;
   };
   start_anew(waiting);

@@ -23,66 +23,13 @@
 #include "analyze/tracker/congestion_tracker.hpp"
 #include "analyze/tracker/incident_log.hpp"
 #include "analyze/tracker/pairing.hpp"
-#include "analyze/tracker/request_trace.hpp"
+#include "analyze/tracker/partner_search.hpp"
 #include "analyze/tracker/tracker.hpp"
 #include "analyze/tracker/trims.hpp"
 #include "analyze/transport/psn_space.hpp"
 
 // Internal to the tracker.
 namespace roce::analyze {
-
-inline constexpr std::uint32_t no_place = FlowTable::none;
-
-/// A packet whose meaning waits for the other direction.
-struct Held {
-  PacketRecord record;
-  std::uint64_t number = 0;
-  std::uint8_t side = 0;  ///< who sent it, if it is one of a connection
-};
-
-/// A flow whose requests may be the ones that another one answers.
-struct Candidate {
-  std::uint32_t place = no_place;
-  bool fitted = false;               ///< an answer lay among its requests
-  bool has_own_number = false;       ///< its PSNs alone tell it from others
-  bool counted = false;              ///< messages_ahead is known
-  std::uint32_t messages_ahead = 0;  ///< MSN of the last answer minus the messages up to its PSN
-  std::uint64_t flow = 0;            ///< its id: places are used again
-  float fit = 0;         ///< logarithm of how much better the answers fit than to an unrelated flow
-  float count_fit = 0;   ///< the same of the messages counted
-  float pace_fit = 0;    ///< the same of how soon answers come
-  float steady_fit = 0;  ///< the same of how alike the times are that they take
-  float port_fit = 0;    ///< the same of the UDP source port, which both directions may share
-  float delay_ns = 0;    ///< of answers, smoothed; 0 = none yet
-  [[nodiscard]] float score() const noexcept {
-    // A responder that does not count messages as it should proves nothing; so unlikely it is.
-    constexpr float useless_count = -6;
-    return fit + std::max(count_fit, useless_count) + pace_fit + std::max(steady_fit, 0.0F) + port_fit;
-  }
-};
-
-/// A flow that is not paired yet.
-struct Unpaired {
-  PacketRecord first;  ///< under which it is listed
-  std::vector<Held> held;
-  RequestTrace requests;
-  std::vector<Candidate> candidates;
-  std::int64_t looks = 0;          ///< paid in advance; see Tracker::Impl::looks
-  std::uint64_t looked_until = 0;  ///< flows with a lower id were looked at
-  std::uint64_t looked_at = 0;     ///< value of `listings` then
-  std::uint32_t answers = 0;
-  std::uint32_t last_answer = 0;  ///< its PSN
-  std::uint32_t last_msn = 0;
-  std::uint32_t psn_ahead = 0;         ///< that PSN minus the MSN
-  std::uint32_t tried = 0;             ///< candidates so far
-  std::uint32_t favourite = no_place;  ///< the candidate with the best score
-  float favourite_score = 0;
-  bool only_cnps = true;
-  bool ambiguous = false;
-  bool listed = false;
-  bool in_hindsight = false;  ///< its answers are looked at once more, with all that was sent since
-  bool icrc_awaited = false;  ///< its first packets have a wrong ICRC: whose fault that is will be seen
-};
 
 /// A flow without a sequence to follow (UD, RD, vendor): only doubles are told apart.
 struct PlainFlow {
@@ -435,6 +382,11 @@ struct Tracker::Impl {
   bool consider_again(std::uint32_t place);
   void consider(std::uint32_t place, const PacketRecord& answer);
   [[nodiscard]] bool find_candidates(std::uint32_t place, const PacketRecord& answer);
+  [[nodiscard]] bool find_recent(std::uint32_t place, const PacketRecord& answer);
+  [[nodiscard]] double patience_of(const Unpaired& waiting, const PacketRecord& answer) const;
+  void note_delay(const FlowKey& answers, double delay_ns);
+  [[nodiscard]] bool make_room(Unpaired& waiting, std::size_t more);
+  static void add_candidate(Unpaired& waiting, std::uint32_t place, std::uint64_t flow, double missed);
   [[nodiscard]] bool may_look(Unpaired& waiting);
   void pay(Unpaired& waiting, std::size_t looked_at);
   void judge(Unpaired& waiting, const PacketRecord& answer);
@@ -469,6 +421,7 @@ struct Tracker::Impl {
   std::vector<std::uint32_t> unused_tracks;
   std::uint32_t next_connection = 0;  ///< Connection::id
   UnpairedFlows unpaired;
+  PartnerSearch search;
   CopyBudget copy_budget;
   PointClocks clocks;
   CongestionTracker congestion;
@@ -486,12 +439,6 @@ struct Tracker::Impl {
   std::size_t held = 0;                       ///< packets
   std::vector<std::vector<Held>> spare_room;  ///< for those of episodes to come
   std::size_t spare = 0;                      ///< so many have room there
-  std::uint64_t listings = 0;                 ///< flows that came into `unpaired` so far
-  std::size_t candidate_slots = 0;            ///< for which Unpaired::candidates have room
-  std::uint64_t answering = 0;                ///< flows that wait for their partner and have sent answers
-  std::uint64_t answered = 0;                 ///< flows whose partner was found by that
-  std::size_t trace_budget = RequestTrace::whole_budget;  ///< bytes that are left for Unpaired::requests
-  std::int64_t looks = 1 << 20;  ///< at candidates that may be taken; each answer brings some
   std::uint64_t frames = 0;
 };
 

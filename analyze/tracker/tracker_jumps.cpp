@@ -115,8 +115,8 @@ bool Tracker::Impl::answers_another(const Track& track, unsigned side, const Pac
   const PsnSpace& space = *track.spaces[side ^ 1U];
   if (!space.unasked(record)) return false;
   const std::span<const std::uint32_t> others = unpaired.between(record);
-  looks -= static_cast<std::int64_t>(others.size());
-  if (looks < 0) return false;
+  search.looks -= static_cast<std::int64_t>(others.size());
+  if (search.looks < 0) return false;
   return std::any_of(others.begin(), others.end(), [&](std::uint32_t other) {
     const Unpaired* const waiting = states[other].unpaired.get();
     return waiting != nullptr && opposite(place, other) && space.over_before(waiting->first.time_ns) &&

@@ -74,7 +74,8 @@ Verdict Tracker::Impl::hold(std::uint32_t place, const PacketRecord& record, std
     if (!state.unpaired->icrc_awaited) find_partner(place);
     if (waits()) {
       unpaired.add(place, record);
-      ++listings;
+      ++search.listings;
+      search.listed_until = std::max(search.listed_until, flows.at(place).id + 1);
       states[place].unpaired->listed = true;
       if (!states[place].unpaired->requests.empty()) unpaired.add_requester(record);
     }
@@ -135,10 +136,10 @@ void Tracker::Impl::drop_unpaired(std::uint32_t place) {
   unlist(place);
   if (states[place].unpaired == nullptr) return;
   prefer(place, no_place);
-  looks += states[place].unpaired->looks;
-  if (states[place].unpaired->answers != 0) --answering;
-  candidate_slots -= states[place].unpaired->candidates.capacity();
-  states[place].unpaired->requests.release(trace_budget);
+  search.looks += states[place].unpaired->looks;
+  if (states[place].unpaired->answers != 0) --search.answering;
+  search.candidate_slots -= states[place].unpaired->candidates.capacity();
+  states[place].unpaired->requests.release(search.trace_budget);
   states[place].unpaired.reset();
 }
 
@@ -286,7 +287,7 @@ void Tracker::Impl::pair(std::uint32_t place, std::uint32_t other, Evidence evid
   Connection& c = tracks[connection].result;
   c.pairing.evidence = with(c.pairing.evidence, evidence);
   c.pairing.ambiguous = false;
-  if (evidence == Evidence::answers) ++answered;
+  if (evidence == Evidence::answers) ++search.answered;
   if (evidence != Evidence::udp_source_port && states[place].unpaired != nullptr &&
       states[other].unpaired != nullptr) {
     const PacketRecord& a = states[place].unpaired->first;
