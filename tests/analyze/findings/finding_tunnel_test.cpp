@@ -99,9 +99,10 @@ TEST(TunnelEcnFinding, NearMiss) {
 }
 
 TEST(CeWithoutCnpFinding, MarksOutsideOfATunnelCount) {
-  constexpr std::uint8_t ce = 3;
   TunnelMaker maker;
   const Connection& c = maker.join(1, 2);
+  maker.send(c, 0, {.dscp = 26, .ecn = ect0}, 100);
+  maker.send(c, 1, {.opcode = acknowledge, .dscp = 26}, 100);
   maker.wrap(c, 0, dscp26_ect, 0, 80);
   maker.wrap(c, 0, dscp26_ect, ce, 20);
   const auto found = maker.look("ce_without_cnp");

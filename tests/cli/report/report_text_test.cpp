@@ -61,7 +61,8 @@ TEST(ReportText, does_not_reassure_where_the_capture_was_cut) {
   EXPECT_TRUE(contains(text, "\x1b[1mVerdict")) << text;  // not green
   snapshot.findings.push_back(made_finding("b", Severity::notice));
   EXPECT_TRUE(text_of(snapshot).starts_with("INCOMPLETE  part of"));
-  EXPECT_TRUE(contains(text_of(snapshot), "nothing serious: 1 notice in 1300 RoCE packets"));
+  EXPECT_TRUE(contains(text_of(snapshot), "nothing serious: 1 notice in 1300 RoCE packets"))
+      << text_of(snapshot);
 }
 
 TEST(ReportText, says_nothing_good_below_a_diagnosis_that_has_no_finding) {
@@ -98,7 +99,8 @@ TEST(ReportText, says_first_what_is_wrong_and_what_to_do) {
   snapshot.findings.back().packets = {5};
   const std::string text = text_of(snapshot);
   EXPECT_TRUE(text.starts_with(
-      "Verdict     1 error, 1 notice in 1300 RoCE packets\n"
+      "Verdict     1 error, 1 notice in 1300 RoCE packets. Not judged: losses in 1 UD flow, which nobody\n"
+      "            acknowledges\n"
       "\n"
       "ERROR       packets lost upstream of the capture point (loss_before_capture, 3 times)\n"
       "            10.0.0.1 QP 0x000011 > 10.0.0.2 QP 0x000022\n"
@@ -134,7 +136,8 @@ TEST(ReportText, begins_with_the_diagnoses_and_has_the_findings_on_request) {
       "            roceanalyze incidents a.pcap\n"
       "            Evidence: loss_before_capture, go_back_n_storm\n"
       "\n"
-      "Verdict     2 errors, 1 warning in 1300 RoCE packets (in full: report --findings)\n"))
+      "Verdict     2 errors, 1 warning in 1300 RoCE packets (in full: report --findings). Not judged:\n"
+      "            losses in 1 UD flow, which nobody acknowledges\n"))
       << text;
   EXPECT_FALSE(contains(text, "ERROR"));
   EXPECT_TRUE(contains(text_of(snapshot), "\nERROR       packets lost upstream of the capture point (loss"));
@@ -186,7 +189,8 @@ TEST(ReportText, commands_can_be_copied) {
 TEST(ReportText, notices_alone_are_nothing_serious) {
   Snapshot snapshot = analyze::hand_made();
   snapshot.findings.push_back(made_finding("other", Severity::notice));
-  EXPECT_TRUE(text_of(snapshot).starts_with("Verdict     nothing serious: 1 notice in 1300 RoCE packets\n"));
+  EXPECT_TRUE(text_of(snapshot).starts_with("Verdict     nothing serious: 1 notice in 1300 RoCE packets"))
+      << text_of(snapshot);
 }
 
 TEST(ReportText, many_findings_are_counted_after_the_first) {

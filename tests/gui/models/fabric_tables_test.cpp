@@ -181,7 +181,8 @@ TEST(FabricTables, LeadToPackets) {
   for (std::size_t kind = 0; kind < analyze::numbered_kind_count; ++kind) {
     stream.key.kind = static_cast<analyze::NumberedKind>(kind);
     const bool wide = stream.key.kind == analyze::NumberedKind::macsec;  // an SCI has 8 bytes
-    for (const std::uint64_t id : {std::uint64_t{0}, std::uint64_t{wide ? 0x5254'0000'0a01'0001 : 0x3ff}}) {
+    const std::uint64_t largest = wide ? 0x5254'0000'0a01'0001U : 0x3ffU;
+    for (const std::uint64_t id : {std::uint64_t{0}, largest}) {
       stream.key.id = id;
       filters.push_back(packets_of(stream).filter);
     }
