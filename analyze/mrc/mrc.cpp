@@ -3,9 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
+#include "dissect/aeth.hpp"
 #include "dissect/enum_names.hpp"
 #include "dissect/headers/mrc.hpp"
 
@@ -30,6 +32,25 @@ std::uint64_t MrcStream::trimmed() const noexcept {
 }
 std::uint64_t MrcStream::nacked() const noexcept {
   return std::accumulate(nacks.begin(), nacks.end(), std::uint64_t{0});
+}
+
+void MrcEvidence::add(std::uint64_t packet, std::int64_t time_ns) {
+  if (count++ == 0) first_ns = last_ns = time_ns;
+  first_ns = std::min(first_ns, time_ns);
+  last_ns = std::max(last_ns, time_ns);
+  if (packets.size() < kept) packets.push_back(packet);
+}
+
+bool MrcRefusal::fatal() const noexcept {
+  constexpr std::uint8_t unexpected_event = 0x19, psn_sequence_error = 0;
+  return of_message ? code != psn_sequence_error : code == unexpected_event;
+}
+
+std::string MrcRefusal::text() const {
+  const std::string_view name =
+      of_message ? dissect::nak_name(code) : dissect::name_of(dissect::mrc_nack_reason_names, code);
+  const std::string_view kind = of_message ? "NAK" : "NACK";
+  return name.empty() ? fmt::format("{} reason {:#04x}", kind, code) : fmt::format("{} {}", kind, name);
 }
 
 namespace {
@@ -73,6 +94,12 @@ std::vector<MrcBadPath> bad_paths(const Mrc& mrc) {
     }
   }
   return bad;
+}
+
+void add_losses(const Mrc& mrc, std::vector<LostTransmission>& losses) {
+  for (const MrcLoss& loss : mrc.losses)
+    losses.push_back(
+        {mrc.streams[loss.stream].key, loss.psn, LostTransmission::no_connection, loss.packet, loss.time_ns});
 }
 
 std::string mrc_path_text(const MrcStream& stream, const MrcPath& path) {

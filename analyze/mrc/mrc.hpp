@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analyze/base/histogram.hpp"
+#include "analyze/record/lost_transmission.hpp"
 #include "analyze/record/packet_record.hpp"
 #include "capture/core/frame.hpp"
 
@@ -59,6 +60,28 @@ struct MrcLoss {
 /// Reasons of NACKs that have a number of their own here; the last one is all others.
 inline constexpr std::array<std::uint8_t, 7> mrc_reasons{0x01, 0x02, 0x06, 0x07, 0x0a, 0x0b, 0x19};
 
+/// How often something was seen, and the packets that show it first.
+struct MrcEvidence {
+  static constexpr std::size_t kept = 8;
+  std::uint64_t count = 0;
+  std::vector<std::uint64_t> packets;
+  std::int64_t first_ns = capture::no_time, last_ns = capture::no_time;
+
+  void add(std::uint64_t packet, std::int64_t time_ns);
+};
+
+/// What the receiver did not take, for another reason than that it was trimmed.
+struct MrcRefusal {
+  bool of_message = false;  ///< by a NAK (AETH); else of a packet, by a NACK
+  std::uint8_t code = 0;    ///< of the NAK, or the reason of the NACK
+  MrcEvidence seen;
+
+  /// It is not sent again: the queue pair ends.
+  [[nodiscard]] bool fatal() const noexcept;
+  /// "NAK remote access error", "NACK no packet buffer", "NACK reason 0x33".
+  [[nodiscard]] std::string text() const;
+};
+
 /// The data of one direction of a connection, and what its receiver answered.
 struct MrcStream {
   std::uint64_t id = 0;
@@ -79,6 +102,7 @@ struct MrcStream {
   std::uint64_t not_captured = 0;  ///< packets that the receiver has, and that never came here
   std::uint64_t refused = 0;       ///< that arrived, and that the receiver refused (NACK for another reason)
   std::uint64_t damaged = 0;       ///< with a wrong ICRC, though others of the stream are right
+  std::uint64_t copies = 0;        ///< that the capture shows once more: in no other count
   std::uint64_t early = 0;         ///< repeats that are older than what can be followed
   std::uint64_t restarts = 0;      ///< PSNs far from those before: another use of the queue pair
   std::uint64_t reordered = 0;     ///< behind a higher PSN; normal where packets are sprayed
@@ -87,9 +111,12 @@ struct MrcStream {
   std::array<std::uint64_t, mrc_reasons.size() + 1> nacks{};  ///< by mrc_reasons
   std::uint64_t acks = 0;                                     ///< of messages
   std::uint64_t naks = 0;                                     ///< refusals of messages
-  std::uint64_t ce = 0, marked = 0, retired = 0;              ///< see MrcPath
-  std::optional<std::uint32_t> window_min, window_max;        ///< granted, in packets
-  std::uint32_t out_of_order_max = 0;                         ///< as the receiver counts them
+  std::vector<MrcRefusal> refusals;                           ///< by code, as they came
+  MrcEvidence needless_shown;                                 ///< repeats
+  MrcEvidence unanswered;  ///< PSNs that were sent again and again after the last answer of the receiver
+  std::uint64_t ce = 0, marked = 0, retired = 0;        ///< see MrcPath
+  std::optional<std::uint32_t> window_min, window_max;  ///< granted, in packets
+  std::uint32_t out_of_order_max = 0;                   ///< as the receiver counts them
   Histogram rtt_ns;  ///< from here to the receiver and back: SACKs that name their packet and path
   std::vector<MrcPath> paths;
   std::uint64_t paths_dropped = 0;  ///< packets of paths beyond the limit
@@ -119,6 +146,9 @@ struct MrcBadPath {
   std::uint64_t others_lost = 0, others_sent = 0;  ///< on the other paths
 };
 [[nodiscard]] std::vector<MrcBadPath> bad_paths(const Mrc& mrc);
+
+/// Adds those of MRC to the losses that a switch may have told of.
+void add_losses(const Mrc& mrc, std::vector<LostTransmission>& losses);
 
 /// "port 50001", with IPv6 "port 50001, label 0x1234".
 [[nodiscard]] std::string mrc_path_text(const MrcStream& stream, const MrcPath& path);

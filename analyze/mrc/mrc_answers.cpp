@@ -33,7 +33,9 @@ bool MrcStreamState::is_named_by(const MrcPacket& answer) const noexcept {
                                              [path](const Copy& copy) { return copy.path == path; });
 }
 
-void MrcStreamState::see_answer(const MrcPacket& packet) {
+void MrcStreamState::see_answer(const MrcPacket& packet, std::uint64_t number) {
+  answered_ns_ = std::max(answered_ns_, packet.time_ns);
+  note_refusal(packet, number);
   switch (dissect::opcode_info(packet.opcode).operation) {
     case Operation::sack:
       see_sack(packet);
@@ -50,6 +52,22 @@ void MrcStreamState::see_answer(const MrcPacket& packet) {
     default:
       break;
   }
+}
+
+void MrcStreamState::note_refusal(const MrcPacket& packet, std::uint64_t number) {
+  const auto syndrome = static_cast<std::uint8_t>(packet.aeth >> 24U);
+  const Operation operation = dissect::opcode_info(packet.opcode).operation;
+  const bool of_message =
+      operation == Operation::acknowledge && dissect::aeth_kind(syndrome) == dissect::AethKind::nak;
+  const bool of_packet = operation == Operation::nack && packet.reason != reason_trimmed &&
+                         packet.reason != reason_trimmed_last_hop;
+  if (!of_message && !of_packet) return;
+  const std::uint8_t code = of_message ? dissect::aeth_code(syndrome) : packet.reason;
+  auto at = std::find_if(found.refusals.begin(), found.refusals.end(), [&](const MrcRefusal& each) {
+    return each.of_message == of_message && each.code == code;
+  });
+  if (at == found.refusals.end()) at = found.refusals.insert(at, {of_message, code, {}});
+  at->seen.add(number, packet.time_ns);
 }
 
 void MrcStreamState::see_probe(const MrcPacket& packet) {

@@ -81,6 +81,22 @@ std::uint16_t MrcStreamState::path_named(std::uint32_t ev) const noexcept {
   return it == path_index_.end() ? no_path : it->second;
 }
 
+bool MrcStreamState::is_copy(const MrcPacket& packet) const noexcept {
+  const Slot* slot = at(packet.psn);
+  const auto known = path_index_.find(std::uint32_t{packet.udp_source} << 16U | packet.flow_label);
+  if (slot == nullptr || known == path_index_.end()) return false;
+  const auto shortest = static_cast<std::int64_t>(found.rtt_ns.min());
+  const auto same = [&](std::uint16_t path, std::uint8_t state, std::int64_t time_ns, bool rtx) {
+    if ((state & seen) == 0 || path != known->second || rtx != packet.rtx) return false;
+    return !rtx || found.rtt_ns.count() == 0 || packet.time_ns - time_ns < shortest;
+  };
+  if ((slot->state & repeated) == 0) return same(slot->path, slot->state, slot->time_ns, false);
+  const auto it = repeats_.find(packet.psn);
+  return it != repeats_.end() &&
+         std::any_of(it->second.copies.begin(), it->second.copies.end(),
+                     [&](const Copy& copy) { return same(copy.path, copy.state, copy.time_ns, copy.rtx); });
+}
+
 void MrcStreamState::begin_anew(MrcBudget& budget) {
   for (std::uint32_t psn = lowest_; top_ != no_psn && mrc_distance(psn, top_) <= 0; psn = mrc_next(psn)) {
     if (Slot* slot = at(psn)) settle(*slot, false, budget);
@@ -95,6 +111,10 @@ void MrcStreamState::begin_anew(MrcBudget& budget) {
 void MrcStreamState::see_data(const MrcPacket& packet, std::uint64_t number, std::int64_t capture_began_ns,
                               MrcBudget& budget) {
   const bool wrong = packet.icrc == static_cast<std::uint8_t>(dissect::CrcStatus::mismatch);
+  if (is_copy(packet)) {
+    ++found.copies;
+    return;
+  }
   icrc_matched_ = icrc_matched_ || packet.icrc == static_cast<std::uint8_t>(dissect::CrcStatus::match);
   ++found.packets;
   found.bytes += packet.wire;
@@ -215,12 +235,24 @@ void MrcStreamState::settle(Slot& slot, bool for_good, MrcBudget& budget) {
   }
 }
 
+void MrcStreamState::note_unanswered(const Repeat& repeat) {
+  constexpr std::ptrdiff_t in_a_row = 3;  // more than lost packets
+  if (found.sacks == 0 || repeat.acked_ns != capture::no_time) return;
+  const auto wait = static_cast<std::int64_t>(2 * found.rtt_ns.max());
+  const auto in_vain = std::count_if(repeat.copies.begin(), repeat.copies.end(), [&](const Copy& copy) {
+    return (copy.state & trimmed_here) == 0 && copy.time_ns > answered_ns_ &&
+           copy.time_ns + wait <= found.last_ns;
+  });
+  if (in_vain >= in_a_row) found.unanswered.add(repeat.copies.back().number, repeat.copies.back().time_ns);
+}
+
 /// Which of its copies arrived, as far as the reports tell.
 void MrcStreamState::settle_repeat(Repeat& repeat, std::uint32_t psn, MrcBudget& budget) {
   std::vector<Copy>& copies = repeat.copies;
   constexpr unsigned gone = lost | refused;
   const auto shortest = static_cast<std::int64_t>(found.rtt_ns.min());
   const bool never_came = (copies.front().state & seen) == 0;
+  note_unanswered(repeat);
   const bool by_name = std::any_of(copies.begin(), copies.end(),
                                    [](const Copy& each) { return (each.state & received) != 0; });
   if (repeat.acked_before) {
@@ -237,6 +269,16 @@ void MrcStreamState::settle_repeat(Repeat& repeat, std::uint32_t psn, MrcBudget&
     }
     if (candidates == 1) only->state = static_cast<std::uint8_t>(only->state | received);
   }
+  // It has arrived, so one of them did: the last one that can have, for holes were reported of those before.
+  if (repeat.acked_ns != capture::no_time && !repeat.acked_before &&
+      std::all_of(copies.begin(), copies.end(), [](const Copy& copy) { return (copy.state & gone) != 0; })) {
+    const auto late = [&](const Copy& copy) {
+      return (copy.state & (trimmed_here | trimmed_behind | refused)) == 0 &&
+             copy.time_ns + shortest <= repeat.acked_ns;
+    };
+    const auto last = std::find_if(copies.rbegin(), copies.rend(), late);
+    if (last != copies.rend()) last->state = static_cast<std::uint8_t>((last->state | received) & ~gone);
+  }
   const bool passed_elsewhere = never_came && (copies.front().state & received) != 0;
   if (passed_elsewhere && is_judged(psn)) ++found.not_captured;
   const bool lost_upstream = never_came && !passed_elsewhere && is_judged(psn);
@@ -250,6 +292,7 @@ void MrcStreamState::settle_repeat(Repeat& repeat, std::uint32_t psn, MrcBudget&
     if (copy.rtx) {
       if (any_arrived) {
         ++found.needless;
+        found.needless_shown.add(copy.number, copy.time_ns);
       } else if (!all_gone) {
         ++found.undecided;
       } else {

@@ -41,7 +41,7 @@ class MrcStreamState {
   void see_data(const MrcPacket& packet, std::uint64_t number, std::int64_t capture_began_ns,
                 MrcBudget& budget);
   /// A SACK, NACK, or acknowledgement of messages of its receiver.
-  void see_answer(const MrcPacket& packet);
+  void see_answer(const MrcPacket& packet, std::uint64_t number);
   void see_probe(const MrcPacket& packet);
   /// Whether the answer names a packet of this stream, by PSN and path.
   [[nodiscard]] bool is_named_by(const MrcPacket& answer) const noexcept;
@@ -115,10 +115,13 @@ class MrcStreamState {
   [[nodiscard]] std::uint16_t path_of(const MrcPacket& packet, MrcBudget& budget);
   /// The path that a report of the receiver names, or none.
   [[nodiscard]] std::uint16_t path_named(std::uint32_t ev) const noexcept;
+  /// Whether the capture shows one once more: on its path, and sooner than anybody sends it again.
+  [[nodiscard]] bool is_copy(const MrcPacket& packet) const noexcept;
   void begin_anew(MrcBudget& budget);
   void see_repeat(Slot& slot, const Copy& copy, MrcBudget& budget);
   void see_sack(const MrcPacket& packet);
   void see_nack(const MrcPacket& packet);
+  void note_refusal(const MrcPacket& packet, std::uint64_t number);
   void note_hint(const MrcPacket& packet, std::uint16_t path);
   void acknowledged(Slot& slot, std::int64_t now, std::uint16_t named);
   void note_hole(Slot& slot, std::int64_t now);
@@ -134,6 +137,8 @@ class MrcStreamState {
   /// Nothing more is learned of this PSN.
   void settle(Slot& slot, bool for_good, MrcBudget& budget);
   void settle_repeat(Repeat& repeat, std::uint32_t psn, MrcBudget& budget);
+  /// Whether it was sent in vain: nothing was heard of the receiver since.
+  void note_unanswered(const Repeat& repeat);
   void count_lost(const Copy& copy, std::uint32_t psn, MrcBudget& budget);
   void keep(const MrcLoss& loss, MrcBudget& budget);
 
@@ -149,9 +154,10 @@ class MrcStreamState {
   std::uint32_t lowest_ = no_psn;  ///< and of all
   std::uint32_t cack_ = no_psn;
   std::uint32_t judged_from_ = no_psn;  ///< what is missing from here on was sent after the capture began
-  std::int64_t quiet_ns_ = 0;           ///< how long the capture had run before the first packet
-  std::uint64_t lost_before_ = 0;       ///< that hold if nothing was missed by the capture,
-  std::uint64_t needed_by_them_ = 0;    ///< and repeats that were needed then
+  std::int64_t answered_ns_ = capture::no_time;  ///< when the receiver last said anything
+  std::int64_t quiet_ns_ = 0;                    ///< how long the capture had run before the first packet
+  std::uint64_t lost_before_ = 0;                ///< that hold if nothing was missed by the capture,
+  std::uint64_t needed_by_them_ = 0;             ///< and repeats that were needed then
   bool icrc_matched_ = false;
 };
 

@@ -40,7 +40,7 @@ void MrcTracker::see(const MrcPacket& packet, std::uint64_t number, std::int64_t
     if (const std::uint32_t stream = directions_[direction].stream; stream != none)
       streams_[stream].see_probe(packet);
   } else if (packet.whole) {
-    see_answer(direction, packet);
+    see_answer(direction, packet, number);
   }
 }
 
@@ -60,16 +60,16 @@ void MrcTracker::see_data(std::uint32_t place, const MrcPacket& packet, std::uin
 
 /// Two queue pairs belong together if answers to one name packets that were sent to the other: by PSN and
 /// path. Chance names the wrong one, too, but not again and again.
-void MrcTracker::see_answer(std::uint32_t place, const MrcPacket& packet) {
+void MrcTracker::see_answer(std::uint32_t place, const MrcPacket& packet, std::uint64_t number) {
   Direction& direction = directions_[place];
   if (direction.answered != none) {
-    streams_[direction.answered].see_answer(packet);
+    streams_[direction.answered].see_answer(packet, number);
     return;
   }
   if (direction.held.size() >= reports_held_at_most || held_ >= held_at_most) {
     ++found_.unmatched;
   } else {
-    direction.held.push_back(packet);
+    direction.held.emplace_back(packet, number);
     ++held_;
   }
   vote(direction, packet);
@@ -78,7 +78,7 @@ void MrcTracker::see_answer(std::uint32_t place, const MrcPacket& packet) {
   direction.answered = stream;
   MrcStreamState& state = streams_[stream];
   state.found.answer_qp = packet.key.dst_qp;
-  for (const MrcPacket& held : direction.held) state.see_answer(held);
+  for (const auto& [held, at] : direction.held) state.see_answer(held, at);
   held_ -= direction.held.size();
   direction.held = {};
   direction.votes.clear();

@@ -35,9 +35,9 @@ class MrcTracker {
   /// All from one address to one queue pair of another: data, and answers to the data of the other direction.
   struct Direction {
     FlowKey key;
-    std::uint32_t stream = none;                   ///< of its data
-    std::uint32_t answered = none;                 ///< stream whose answers come this way
-    std::vector<MrcPacket> held;                   ///< answers whose stream is not known yet
+    std::uint32_t stream = none;                            ///< of its data
+    std::uint32_t answered = none;                          ///< stream whose answers come this way
+    std::vector<std::pair<MrcPacket, std::uint64_t>> held;  ///< answers whose stream is not known yet
     std::map<std::uint32_t, std::uint32_t> votes;  ///< by stream: answers that name one of its packets
   };
   struct KeyHash {
@@ -48,7 +48,7 @@ class MrcTracker {
   [[nodiscard]] std::uint32_t direction_of(const FlowKey& key);
   void see_data(std::uint32_t direction, const MrcPacket& packet, std::uint64_t number,
                 std::int64_t capture_began_ns);
-  void see_answer(std::uint32_t direction, const MrcPacket& packet);
+  void see_answer(std::uint32_t direction, const MrcPacket& packet, std::uint64_t number);
   void vote(Direction& direction, const MrcPacket& packet);
   /// The stream that has nearly all votes, or none.
   [[nodiscard]] static std::uint32_t elected(const Direction& direction);

@@ -118,11 +118,12 @@ std::shared_ptr<Snapshot> conclude(AnalysisState&& followed, SourceFacts&& facts
   snapshot->series = std::move(result.series);
   snapshot->gaps = std::move(result.gaps);
   followed.links.publish(*snapshot, totals);
+  if (followed.mrc.any()) snapshot->mrc = std::make_shared<const Mrc>(std::move(followed.mrc).finish());
   if (followed.exports.any()) {
+    if (snapshot->mrc != nullptr) add_losses(*snapshot->mrc, result.lost_packets);
     snapshot->exports = std::move(followed.exports).finish(std::move(result.lost_packets));
     totals.diagnostics.add(DiagnosticId::exports_dropped, snapshot->exports.beyond_limits());
   }
-  if (followed.mrc.any()) snapshot->mrc = std::make_shared<const Mrc>(std::move(followed.mrc).finish());
   snapshot->numbered = std::move(followed.numbered).finish();
   snapshot->mad_classes = followed.mad_classes;
   snapshot->markings = MarkingMatrix::of(snapshot->flows);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string>
+#include <unordered_map>
 
 #include "analyze/base/address_text.hpp"
 #include "analyze/base/units.hpp"
@@ -28,25 +29,55 @@ std::string filter_of_drops(const ExportAgent& agent, const ExportDropGroup& gro
   return fmt::format("{} && cflow", sender);
 }
 
-Finding finding_of_group(const Snapshot& snapshot, const ExportDropGroup& group) {
+/// What the capture has of reliable traffic: a packet of it that nobody missed was delivered.
+class CapturedFlows {
+ public:
+  explicit CapturedFlows(const Snapshot& snapshot) {
+    if (!snapshot.completeness.bears(needs::both_directions)) return;
+    for (const Flow& flow : snapshot.flows) {
+      const bool reliable = flow.service == dissect::Service::rc || flow.service == dissect::Service::xrc;
+      if (reliable && flow.any_time) all_.emplace(flow.key, &flow);
+    }
+  }
+  /// Whether it has the flow of that packet, at its time.
+  [[nodiscard]] bool has(const ExportDrop& drop) const {
+    const auto found = all_.find(drop.key);
+    return found != all_.end() && drop.time_ns >= found->second->first_time_ns &&
+           drop.time_ns <= found->second->last_time_ns;
+  }
+
+ private:
+  struct Hash {
+    std::size_t operator()(const FlowKey& key) const noexcept { return key.hash(); }
+  };
+  std::unordered_map<FlowKey, const Flow*, Hash> all_;
+};
+
+Finding finding_of_group(const Snapshot& snapshot, const CapturedFlows& flows, const ExportDropGroup& group) {
   const Exports& e = snapshot.exports;
   Proof proof;
   std::vector<std::uint32_t> connections;
+  std::uint64_t delivered = 0;
   for (const std::size_t i : group.drops) {
     const ExportDrop& drop = e.drops[i];
     if (!drop.roce) continue;
     ++proof.count;
     proof.add_frame(drop.packet);
     proof.add_time(drop.time_ns);
-    if (drop.loss_shown_by != 0) connections.push_back(drop.connection);
+    if (drop.loss_shown_by != 0 && drop.connection != LostTransmission::no_connection)
+      connections.push_back(drop.connection);
+    if (drop.loss_shown_by == 0 && flows.has(drop)) ++delivered;
   }
   std::sort(connections.begin(), connections.end());
   connections.erase(std::unique(connections.begin(), connections.end()), connections.end());
   const std::string place = drop_place_text(e, group), reason = drop_reason_text(group.reason);
-  Finding finding = finding_of(group.matched != 0 ? Severity::error : Severity::warning, place, proof);
+  const Severity severity = group.matched != 0       ? Severity::error
+                            : delivered < group.roce ? Severity::warning
+                                                     : Severity::notice;
+  Finding finding = finding_of(severity, place, proof);
   finding.connections = std::move(connections);
   const bool traffic = snapshot.totals.roce_packets != 0;
-  const std::uint64_t missed = group.matched, unmissed = group.roce - group.matched;
+  const std::uint64_t missed = group.matched, unmissed = group.roce - group.matched - delivered;
   finding.explanation = fmt::format("Switch {} says that it dropped {}: {}. ", place,
                                     plural(group.roce, "RoCE packet", "RoCE packets"), reason);
   if (!traffic) {
@@ -61,11 +92,18 @@ Finding finding_of_group(const Snapshot& snapshot, const ExportDropGroup& group)
           " Of {} others the capture shows no loss: they are of traffic that it does "
           "not have, or were not missed.",
           unmissed);
-  } else {
-    finding.explanation +=
-        "The capture shows no loss of these packets: they are of traffic that it does not have, or "
-        "nobody missed them.";
+  } else if (unmissed != 0) {
+    finding.explanation += fmt::format(
+        "The capture shows no loss of {}: they are of traffic that it does not have, or nobody missed them.",
+        delivered == 0 ? "these packets" : fmt::format("{} of these packets", unmissed));
   }
+  if (delivered != 0)
+    finding.explanation += fmt::format(
+        "{}The capture has the traffic of {}, and no loss of {}: {} delivered, and what the switch dropped "
+        "was a copy, or a packet that it had also sent to its own processor (trap).",
+        finding.explanation.back() == ' ' ? "" : " ",
+        delivered == group.roce ? "these packets" : fmt::format("{} of them", delivered),
+        delivered == 1 ? "it" : "them", delivered == 1 ? "it was" : "they were");
   finding.advice = fmt::format("{} The datagrams that tell of such drops: {}", drop_remedy(group.reason),
                                packets_command(snapshot, filter_of_drops(e.agents[group.agent], group)));
   return finding;
@@ -75,8 +113,9 @@ Finding finding_of_group(const Snapshot& snapshot, const ExportDropGroup& group)
 
 void find_switch_drops(const Snapshot& snapshot, FindingSink& sink) {
   std::vector<Finding> findings;
+  const CapturedFlows flows(snapshot);
   for (const ExportDropGroup& group : drop_groups(snapshot.exports)) {
-    if (group.roce != 0) findings.push_back(finding_of_group(snapshot, group));
+    if (group.roce != 0) findings.push_back(finding_of_group(snapshot, flows, group));
   }
   add_told_once(sink, std::move(findings));
 }

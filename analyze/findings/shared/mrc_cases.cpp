@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 namespace roce::analyze {
 
@@ -37,6 +39,13 @@ Proof losses_of(const Snapshot& snapshot, const MrcWay& way,
   return proof;
 }
 
+void add_evidence(Proof& proof, const MrcEvidence& evidence) {
+  proof.count += evidence.count;
+  for (const std::uint64_t packet : evidence.packets) proof.add_frame(packet);
+  proof.add_time(evidence.first_ns);
+  proof.add_time(evidence.last_ns);
+}
+
 Finding mrc_finding(Severity severity, const MrcWay& way, const Proof& proof) {
   constexpr double not_of_hardware = 0.9;
   Finding finding =
@@ -45,6 +54,33 @@ Finding mrc_finding(Severity severity, const MrcWay& way, const Proof& proof) {
   finding.to = way.dst;
   finding.confidence = not_of_hardware;
   return finding;
+}
+
+MrcRefusals refusals_of(const MrcWay& way, bool fatal) {
+  MrcRefusals all;
+  std::map<std::pair<bool, std::uint8_t>, MrcRefusal> by_code;
+  for (const MrcStream* stream : way.streams) {
+    all.of += stream->packets;
+    for (const MrcRefusal& each : stream->refusals) {
+      if (each.fatal() != fatal) continue;
+      add_evidence(all.proof, each.seen);
+      MrcRefusal& sum = by_code[{each.of_message, each.code}];
+      sum.of_message = each.of_message;
+      sum.code = each.code;
+      sum.seen.count += each.seen.count;
+    }
+  }
+  for (const auto& [key, each] : by_code) {
+    all.text += fmt::format("{}{} {}", all.text.empty() ? "" : ", ", each.text(), each.seen.count);
+    const std::string_view field = each.of_message ? "infiniband.aeth.syndrome" : "mrc.neth.reason";
+    constexpr unsigned nak = 0x60;
+    all.filter += fmt::format("{}{} == {:#04x}", all.filter.empty() ? "" : " || ", field,
+                              each.of_message ? nak | each.code : each.code);
+  }
+  if (by_code.size() > 1) all.filter = fmt::format("({})", all.filter);
+  all.filter = fmt::format("roce.src == {} && roce.dst == {} && {}", address_text(way.dst),
+                           address_text(way.src), all.filter);
+  return all;
 }
 
 std::string way_filter(const MrcWay& way) {

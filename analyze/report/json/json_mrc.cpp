@@ -53,11 +53,17 @@ void write_mrc_stream(JsonWriter& json, const MrcStream& stream) {
   json.field("needless", stream.needless).field("undecided", stream.undecided);
   write_mrc_losses(json, stream);
   json.field("not_captured", stream.not_captured).field("refused", stream.refused);
-  json.field("damaged", stream.damaged)
+  json.field("copies", stream.copies).field("damaged", stream.damaged)
       .field("reordered", stream.reordered)
       .field("restarts", stream.restarts);
   json.field("sacks", stream.sacks);
   write_mrc_nacks(json, stream);
+  json.key("refusals").begin_array();
+  for (const MrcRefusal& each : stream.refusals) {
+    json.begin_object().field("by", each.text()).field("fatal", each.fatal());
+    json.field("count", each.seen.count).field("first_packet", each.seen.packets.front()).end_object();
+  }
+  json.end_array().field("unanswered", stream.unanswered.count);
   json.field("acks", stream.acks).field("naks", stream.naks);
   json.field("probes", stream.probes).field("probes_answered", stream.probes_answered);
   json.field("ce", stream.ce).field("marked", stream.marked).field("retired", stream.retired);

@@ -51,6 +51,32 @@ TEST(SwitchDropsFinding, TriggerThatNobodyMissed) {
   EXPECT_NE(found[0].advice.find("MTU"), std::string::npos);
 }
 
+TEST(SwitchDropsFinding, NearMissDelivered) {
+  SnapshotMaker made = dropped(0);
+  made.snapshot.totals.roce_packets = 1000;
+  Flow& flow = made.snapshot.flows.emplace_back();
+  flow.key = made.snapshot.exports.drops[0].key;
+  flow.service = dissect::Service::rc;
+  flow.any_time = true;
+  flow.last_time_ns = 2 * test_second;
+  const auto found = made.run("switch_drops");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].severity, Severity::notice);
+  EXPECT_NE(found[0].explanation.find("The capture has the traffic of these packets, and no loss of them: they "
+                                      "were delivered"),
+            std::string::npos)
+      << found[0].explanation;
+}
+
+TEST(SwitchDropsFinding, OfMrcTooButOfNoConnection) {
+  SnapshotMaker made = dropped(2);
+  made.snapshot.totals.roce_packets = 1000;
+  for (ExportDrop& drop : made.snapshot.exports.drops) drop.connection = LostTransmission::no_connection;
+  const auto found = made.run("switch_drops");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_TRUE(found[0].connections.empty());
+}
+
 TEST(SwitchDropsFinding, NearMissOtherTraffic) {
   SnapshotMaker made = dropped(0);
   for (ExportDrop& drop : made.snapshot.exports.drops) drop.roce = false;

@@ -157,6 +157,25 @@ TEST(MrcTracker, what_had_been_confirmed_is_sent_again_needlessly) {
   EXPECT_EQ(mrc.streams[0].losses(), 0U);
 }
 
+TEST(MrcTracker, what_the_capture_shows_twice_was_sent_once) {
+  Play play;
+  play.start();
+  play.send(4, 0);
+  play.send(4, 0);
+  play.send(5, 0);
+  play.report(3, 5, 0, 4, 0b10);
+  play.send(4, 2, true);
+  play.send(4, 2, true);
+  play.report(5, 4, 2);
+  const Mrc mrc = play.end();
+  const MrcStream& stream = mrc.streams[0];
+  EXPECT_EQ(stream.copies, 2U);
+  EXPECT_EQ(stream.packets, 7U);
+  EXPECT_EQ(stream.repeats, 1U);
+  EXPECT_EQ(stream.needless, 0U);
+  EXPECT_EQ(stream.losses(), 1U);
+}
+
 TEST(MrcTracker, what_shows_nothing_is_left_open) {
   Play play;
   play.start();
@@ -176,6 +195,21 @@ TEST(MrcTracker, one_of_which_only_the_repeat_came_was_lost_before) {
   const Mrc mrc = play.end();
   EXPECT_EQ(lost(mrc.streams[0], MrcPlace::before_capture), 1U);
   EXPECT_EQ(mrc.streams[0].needed, 1U);
+}
+
+TEST(MrcTracker, losses_are_given_to_those_that_switches_tell_of) {
+  Mrc mrc;
+  MrcStream stream;
+  stream.key = key_of(1, 2, data_qp);
+  mrc.streams.push_back(stream);
+  mrc.losses.push_back({0, 77, MrcPlace::after_capture, std::nullopt, 5, begin});
+  std::vector<LostTransmission> losses;
+  add_losses(mrc, losses);
+  ASSERT_EQ(losses.size(), 1U);
+  EXPECT_EQ(losses[0].key.dst_qp, data_qp);
+  EXPECT_EQ(losses[0].psn, 77U);
+  EXPECT_EQ(losses[0].shown_by, 5U);
+  EXPECT_EQ(losses[0].connection, LostTransmission::no_connection);
 }
 
 TEST(MrcTracker, but_not_where_others_arrive_that_never_come) {
@@ -219,6 +253,64 @@ TEST(MrcTracker, one_that_was_refused_is_no_loss_though_its_repeat_was_needed) {
   EXPECT_EQ(mrc.streams[0].refused, 1U);
   EXPECT_EQ(mrc.streams[0].needed, 1U);
   EXPECT_EQ(mrc.streams[0].losses(), 0U);
+}
+
+TEST(MrcTracker, what_the_receiver_refuses_has_a_reason_and_packets) {
+  Play play;
+  play.start();
+  play.send(4, 0);
+  play.refuse(4, 0, 0x07);
+  play.refuse(4, 0, 0x07);
+  play.refuse(4, 0, 0x19);
+  const Mrc mrc = play.end();
+  const std::vector<MrcRefusal>& refusals = mrc.streams[0].refusals;
+  ASSERT_EQ(refusals.size(), 2U);
+  EXPECT_EQ(refusals[0].text(), "NACK no packet buffer");
+  EXPECT_FALSE(refusals[0].fatal());
+  EXPECT_EQ(refusals[0].seen.packets, (std::vector<std::uint64_t>{10, 11}));
+  EXPECT_EQ(refusals[1].text(), "NACK unexpected event");
+  EXPECT_TRUE(refusals[1].fatal());
+}
+
+TEST(MrcTracker, what_is_sent_again_and_again_after_the_last_answer_is_in_vain) {
+  Play play;
+  play.start();
+  play.send(4, 0);
+  for (unsigned i = 0; i < 5; ++i) {
+    play.now += 100 * us;
+    play.send(4, i % 4, true);
+  }
+  EXPECT_EQ(play.end().streams[0].unanswered.count, 1U);
+}
+
+TEST(MrcTracker, what_is_answered_at_last_is_not_in_vain) {
+  Play play;
+  play.start();
+  play.send(4, 0);
+  for (unsigned i = 0; i < 5; ++i) {
+    play.now += 100 * us;
+    play.send(4, i % 4, true);
+  }
+  play.report(4, 4, 0);
+  EXPECT_EQ(play.end().streams[0].unanswered.count, 0U);
+}
+
+TEST(MrcTracker, of_all_that_were_sent_of_a_packet_that_arrived_one_was_not_lost) {
+  Play play;
+  for (std::uint32_t psn = 0; psn < 20; ++psn) {
+    play.send(psn, psn % 4);
+    play.report(psn, psn, psn % 4);
+  }
+  play.send(20, 0);
+  play.send(21, 0);
+  play.report(19, 21, 0, 21, 0b1);
+  play.send(20, 2, true);
+  play.now += 100 * us;
+  play.report(19, 21, 0, 20, 0b10);  // overdue, too
+  play.report(21, 21, 0);
+  const Mrc mrc = play.end();
+  EXPECT_EQ(mrc.streams[0].losses(), 1U);
+  EXPECT_EQ(mrc.streams[0].needed, 1U);
 }
 
 TEST(MrcTracker, two_queue_pairs_of_equal_psns_are_told_apart_by_their_paths) {
