@@ -90,6 +90,54 @@ TEST(NumberedTracker, CopiesAndRestartsAreNoGaps) {
   EXPECT_EQ(told.one().restarts, 1U);
 }
 
+TEST(NumberedTracker, NumbersThatBeginAnewAtOneGoOn) {
+  std::vector<std::uint32_t> sequences = from(1, 3000);
+  std::vector<std::uint32_t> again = from(1, 3000);
+  again.erase(again.begin() + 500, again.begin() + 550);
+  sequences.insert(sequences.end(), again.begin(), again.end());
+  const Told told = follow(sequences);
+  EXPECT_TRUE(told.one().counts);
+  EXPECT_EQ(told.one().restarts, 1U);
+  EXPECT_EQ(told.one().missing, 50U);
+  EXPECT_EQ(told.one().duplicates, 0U);
+}
+
+TEST(NumberedTracker, WhatComesHundredsOfNumbersLateIsNotMissing) {
+  std::vector<std::uint32_t> sequences = from(1, 5000);
+  for (std::size_t i = 100; i + 400 < sequences.size(); i += 401)
+    std::rotate(sequences.begin() + static_cast<long>(i), sequences.begin() + static_cast<long>(i) + 1,
+                sequences.begin() + static_cast<long>(i) + 400);
+  const Told told = follow(sequences);
+  EXPECT_EQ(told.one().missing, 0U);
+  EXPECT_EQ(told.one().late, 12U);
+  EXPECT_EQ(told.one().late_by, 399U);
+}
+
+TEST(NumberedTracker, AMirrorThatLosesAThirdCountsAllTheSame) {
+  std::mt19937 random(7);
+  std::vector<std::uint32_t> sequences;
+  for (std::uint32_t i = 0; i < 5000; ++i) {
+    if (random() % 10 >= 3) sequences.push_back(i);
+  }
+  const Told told = follow(sequences);
+  EXPECT_TRUE(told.one().counts);
+  EXPECT_NEAR(static_cast<double>(told.one().missing), 1500, 150);
+}
+
+TEST(NumberedTracker, SessionsThatShareTheirNumbersLoseNothing) {
+  std::mt19937 random(7);
+  NumberedTracker tracker;
+  for (std::uint32_t i = 0; i < 5000; ++i) {
+    NumberedPacket each = packet(i, i + 1);
+    each.key.id = random() % 10 < 7 ? 5 : 6;
+    tracker.see(each);
+  }
+  const Numbered numbered = std::move(tracker).finish();
+  ASSERT_EQ(numbered.streams.size(), 2U);
+  EXPECT_FALSE(numbered.streams[0].counts);
+  EXPECT_EQ(numbered.mirror_missing(), 0U);
+}
+
 TEST(NumberedTracker, NothingIsSaidWhereNobodyCounts) {
   const Told constant = follow(std::vector<std::uint32_t>(200, 0));
   EXPECT_FALSE(constant.one().counts);
