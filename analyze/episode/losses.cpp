@@ -165,7 +165,8 @@ void Losses::settle_rows() {
   const bool in_order =
       stream_.ids == Ids::order || (scene_.facts.disorder_ns == 0 && !scene_.facts.there.shuffles());
   for (const Row& row : rows_) {
-    if (row.delivered != 0) scene_.facts.capture.miss(row.delivered);
+    // What the mirror says that it lost itself tells nothing of the rest.
+    if (row.delivered != 0 && !stream_.mirror_gap_before(row.at)) scene_.facts.capture.miss(row.delivered);
     const std::uint32_t elsewhere = row.size() == most[0] ? most[1] : most[0];
     const bool odd = row.size() >= many && row.size() >= more * elsewhere && !row.asked &&
                      stops_before(row.at, row.size());

@@ -65,6 +65,33 @@ TEST(EpisodeLosses, WhatTheMirrorLostIsNotLostByTheNetwork) {
   )");
 }
 
+std::uint32_t missed_of(const std::string& text) {
+  std::vector<Note> notes;
+  for (const EpisodeLine& line : parse_episode(text)) notes.push_back(line.note);
+  Facts facts;
+  facts.first = facts.acked = notes.front().psn;
+  static_cast<void>(explain(notes, facts));
+  return facts.capture.missed;
+}
+
+TEST(EpisodeLosses, WhatTheMirrorLostSaysNothingOfTheCapture) {
+  // It is known where that was: elsewhere nothing is missing for it.
+  EXPECT_EQ(missed_of(R"(
+        0 write 10 |
+        2 write 12 |
+        4 write 13 |
+       20 ack 13 |
+  )"),
+            1U);
+  EXPECT_EQ(missed_of(R"(
+        0 write 10 |
+        2 write 12 ~1 |
+        4 write 13 |
+       20 ack 13 |
+  )"),
+            0U);
+}
+
 TEST(EpisodeLosses, AReadAskedForWholeAgainLacksItsRest) {
   // Of the answer only the half came to the capture: for the rest its timer ran out, and it asks for all.
   expect_said(R"(
