@@ -122,10 +122,11 @@ typename Portions::const_iterator common_key(const Portions& slices, std::size_t
   return concentrated && std::pow(share, static_cast<double>(times)) <= by_chance ? most : slices.end();
 }
 
-std::uint64_t lost_of(const Events& sent, Whereabouts seen) {
+/// `trimmed`: what is lost upstream came here trimmed, as a rule.
+std::uint64_t lost_of(const Events& sent, Whereabouts seen, bool trimmed) {
   switch (seen) {
     case Whereabouts::upstream:
-      return sent.count(Event::lost_before_capture);
+      return sent.count(Event::lost_before_capture) + (trimmed ? sent.count(Event::lost_trimmed) : 0);
     case Whereabouts::downstream:
       return sent.count(Event::lost_after_capture);
     case Whereabouts::between_points:
@@ -146,7 +147,8 @@ void look_for_share(const Snapshot& snapshot, const Trouble& trouble, LossPatter
         continue;
       const Flow* const flow = flow_of(snapshot, connection, side);
       if (flow == nullptr) continue;
-      const std::uint64_t lost = lost_of(connection.sent[side], trouble.seen);
+      const std::uint64_t lost =
+          lost_of(connection.sent[side], trouble.seen, trouble.cause == RootCause::trimming);
       const auto add = [&](Portion& slice) {
         slice.lost += lost;
         slice.sent += connection.packets[side] + lost;
