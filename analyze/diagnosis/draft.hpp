@@ -21,6 +21,7 @@ struct Draft {
   bool shows_packets = false;  ///< the advice of the diagnosis ends with a command for them
   bool is_told = false;        ///< a finding's explanation is among the facts: see told_by_findings
   std::string first;           ///< the sentence of the first of several findings that it is
+  std::uint64_t most = 0;      ///< and its count
   int follows = 0;             ///< FindingRole::follows of the finding that it is
 };
 

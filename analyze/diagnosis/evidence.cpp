@@ -77,6 +77,7 @@ Draft draft_of(const Finding& finding, std::size_t index, const FindingRole& rol
                    ? fmt::format("{}: {}", finding.subject, what)
                    : what;
   draft.first = d.sentence;
+  draft.most = finding.count;
   if (finding.explanation.size() > what.size() + 2)
     d.facts.push_back(finding.explanation.substr(what.size() + 2));
   d.from = finding.from;
@@ -218,7 +219,19 @@ void add_alone(const Snapshot& snapshot, std::size_t index, const FindingRole& r
   if (d.from != finding.from) d.from.reset();
   if (d.to != finding.to) d.to.reset();
   d.at_least += finding.count;
-  d.sentence = fmt::format("{}; {} in all", alike->first, d.at_least);
+  if (finding.count > alike->most) {
+    const Draft most = draft_of(finding, index, role);
+    if (most.diagnosis.severity == d.severity) {
+      d.facts.back() = alike->first + ".";
+      alike->first = most.first;
+      alike->most = finding.count;
+      d.subject = most.diagnosis.subject;
+      d.advice = most.diagnosis.advice;
+      d.commands = most.diagnosis.commands;
+    }
+  }
+  d.sentence = fmt::format("{}; {} in all{}", alike->first, d.at_least,
+                           finding.from || finding.to ? "" : ", others included");
   place_alone(d);
 }
 
