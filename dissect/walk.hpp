@@ -167,6 +167,7 @@ Step walk_vxlan_gpe(Walk&) noexcept;
 Step walk_geneve(Walk&) noexcept;
 // walk_sflow.cpp, walk_ipfix.cpp
 [[nodiscard]] bool begins_sflow(const Walk&) noexcept;
+[[nodiscard]] bool resembles_sflow(const Walk&) noexcept;
 Step walk_sflow(Walk&) noexcept;
 [[nodiscard]] bool begins_ipfix(const Walk&, std::uint16_t port) noexcept;
 Step walk_ipfix(Walk&) noexcept;

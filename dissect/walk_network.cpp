@@ -238,6 +238,7 @@ Step walk_udp(Walk& walk) noexcept {
       break;
   }
   if (begins_ipfix(walk, port)) return Step::ipfix;
+  if (resembles_sflow(walk)) return Step::sflow;
   const std::uint16_t from = read<Udp::srcport>(p);
   if ((port == udp_port_ipsec_nat || from == udp_port_ipsec_nat) && begins_esp(walk)) return Step::esp;
   if (from == udp_port_roce_v2) walk.note(Note::only_source_port);

@@ -127,6 +127,19 @@ bool begins_sflow(const Walk& walk) noexcept {
          (family == sflow::address_ipv4 || family == sflow::address_ipv6);
 }
 
+/// A collector may listen on another port: then all lengths of the datagram have to fit.
+bool resembles_sflow(const Walk& walk) noexcept {
+  sflow::Datagram datagram;
+  if (!begins_sflow(walk) || sflow::read_datagram(udp_payload(walk), datagram) != End::complete ||
+      datagram.sample_count == 0)
+    return false;
+  std::size_t bytes = datagram.size;
+  sflow::Items samples = datagram.samples();
+  for (sflow::Item item; samples.next(item);)
+    bytes += sflow::Item::head + ((item.body.declared + 3) & ~std::size_t{3});
+  return samples.end() == End::complete && bytes == udp_payload(walk).declared;
+}
+
 Step walk_sflow(Walk& walk) noexcept {
   sflow::Datagram datagram;
   const End end = sflow::read_datagram(udp_payload(walk), datagram);

@@ -53,7 +53,9 @@ void SflowTracker::see(ExportBook& book, std::uint64_t number, std::int64_t time
   book.see_datagram(at);
   sflow::Items samples = datagram.samples();
   sflow::Item item;
+  std::uint32_t cut = datagram.sample_count;
   while (samples.next(item)) {
+    --cut;
     sflow::Sample sample;
     if (sflow::read_sample(item, sample) != sflow::End::complete) {
       ++book.found().unreadable;
@@ -61,7 +63,10 @@ void SflowTracker::see(ExportBook& book, std::uint64_t number, std::int64_t time
       see_sample(book, at, sample);
     }
   }
-  if (samples.end() != sflow::End::complete) ++book.found().unreadable;
+  if (samples.end() == sflow::End::complete) return;
+  ++book.found().unreadable;
+  if (samples.end() != sflow::End::cut) return;
+  state.cut_away += cut;
 }
 
 void SflowTracker::see_sample(ExportBook& book, const ExportPlace& at, const sflow::Sample& sample) {
@@ -84,8 +89,13 @@ void SflowTracker::see_packet(ExportBook& book, const ExportPlace& at, const sfl
   if (known == nullptr) return;
   SourceState& state = *known;
   const bool first = !state.samples.any;
-  const Placing counted = state.samples.count_in(sample.sequence);
+  Placing counted = state.samples.count_in(sample.sequence);
   if (counted.turn == Turn::twice) return;
+  // What the capture cut away was not lost on the way.
+  std::uint64_t& cut = agents_[at.agent].cut_away;
+  const auto here = static_cast<std::uint32_t>(std::min<std::uint64_t>(cut, counted.missing));
+  cut -= here;
+  counted.missing -= here;
   add_counted(source.missing, counted);
   if (counted.turn == Turn::next) {
     if (!first) {

@@ -25,6 +25,7 @@ class SflowTracker {
   struct AgentState {
     Numbering datagrams;
     std::uint32_t uptime_ms = 0;
+    std::uint64_t cut_away = 0;  ///< samples that the capture does not have, of whatever source
   };
   /// Of one kind of samples of a data source.
   struct SourceState {

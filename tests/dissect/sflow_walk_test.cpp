@@ -53,6 +53,18 @@ TEST(SFlowWalk, TheSampledFrameLiesBeneathItsRecord) {
   check_cuts(frame.bytes);
 }
 
+TEST(SFlowWalk, OnAnotherPortIfAllLengthsFit) {
+  const auto on_port = [](std::uint16_t port, std::uint32_t samples) {
+    std::vector<std::uint8_t> frame = framed(sflow_datagram(77, samples).item(1, flow_sample()));
+    frame[14 + 20 + 2] = static_cast<std::uint8_t>(port >> 8U);
+    frame[14 + 20 + 3] = static_cast<std::uint8_t>(port);
+    return LiteralFrame(frame).d.is_sflow();
+  };
+  EXPECT_TRUE(on_port(6344, 1));
+  EXPECT_FALSE(on_port(6344, 2));  // a sample is missing
+  EXPECT_TRUE(on_port(6343, 2));
+}
+
 TEST(SFlowWalk, DiscardedPacketsAndTheirRecords) {
   Xdr trap;
   trap.text("buffer_drops").text("tail_drop");

@@ -53,6 +53,29 @@ Xdr drop(std::uint32_t sequence, std::uint32_t dropped = 0) {
   return body.item(1, dissect::sampled_header(dissect::sampled_roce())).item(1036, {5});
 }
 
+TEST(ExportTracker, WhatTheCaptureCutWasNotLostOnTheWay) {
+  Collector collector;
+  for (std::uint32_t i = 1; i <= 10; ++i) {
+    Xdr both = datagram(i, 2).item(1, sample(2 * i, 2000 * i)).item(1, sample(2 * i + 1, 2000 * i + 1000));
+    const std::vector<std::uint8_t> whole = dissect::framed(both);
+    const std::vector<std::uint8_t> one = dissect::framed(datagram(i, 2).item(1, sample(2 * i, 2000 * i)));
+    capture::Frame frame;
+    frame.data = whole.data();
+    frame.captured = static_cast<std::uint32_t>(one.size());
+    frame.wire = static_cast<std::uint32_t>(whole.size());
+    frame.link_type = dissect::link_ethernet;
+    frame.time_ns = ms;
+    dissect::Dissection d;
+    dissect::dissect({whole.data(), one.size()}, frame.wire, frame.link_type, d);
+    collector.tracker.see(++collector.number, frame, d);
+  }
+  const Exports e = collector.end();
+  ASSERT_EQ(e.sources.size(), 1U);
+  EXPECT_EQ(e.sources[0].samples, 10U);
+  EXPECT_EQ(e.sources[0].missing, 0U);
+  EXPECT_EQ(e.unreadable, 10U);
+}
+
 TEST(ExportTracker, ScalesByThePoolAndCountsWhatIsMissing) {
   Collector collector;
   for (std::uint32_t i = 1; i <= 21; ++i) {
