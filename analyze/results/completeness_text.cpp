@@ -7,6 +7,7 @@
 
 #include "analyze/base/units.hpp"
 #include "analyze/base/value_format.hpp"
+#include "analyze/mrc/mrc.hpp"
 #include "analyze/results/completeness.hpp"
 #include "analyze/results/snapshot.hpp"
 
@@ -104,6 +105,42 @@ std::string cut_text(const Completeness& c) {
   return fmt::format("Packets are cut at {} bytes: what lies behind is not checked", c.cut_at);
 }
 
+/// What can be said by exports alone.
+std::string_view exports_tell_text(const Exports& exports) {
+  if (!exports.flows.empty()) return "who talks, marks and queues can be estimated";
+  if (!exports.drops.empty()) return "what switches say of packets that they dropped is known";
+  if (!exports.ports.empty()) return "the counters of ports are known";
+  return "they show no RoCE packet";
+}
+
+/// What cannot be said of MRC. Its streams are no connections.
+std::string mrc_limits_text(const Snapshot& s) {
+  if (s.mrc == nullptr || s.completeness.sampled) return {};
+  const Mrc& mrc = *s.mrc;
+  if (mrc.streams.empty())
+    return mrc.unmatched == 0 ? ""
+                              : "Of MRC only answers were captured, and no data: losses cannot be judged";
+  std::uint64_t silent = 0, packets = 0, elsewhere = 0;
+  for (const MrcStream& stream : mrc.streams) {
+    silent += stream.sacks == 0 ? 1 : 0;
+    packets += stream.packets;
+    elsewhere += stream.not_captured;
+  }
+  std::string text;
+  if (silent != 0)
+    text = fmt::format(
+        "The SACKs of {} of {} of MRC are cut, or were not captured: losses downstream, needless repeats and "
+        "receivers that do not answer cannot be judged there",
+        silent, plural(mrc.streams.size(), "stream", "streams"));
+  constexpr std::uint64_t one_in = 20;
+  if (one_in * elsewhere >= packets + elsewhere)
+    text += fmt::format(
+        "{}{} of MRC arrived that never came by here, beside {} that did: on paths that are not captured, or "
+        "missed by the capture; losses upstream cannot be judged",
+        text.empty() ? "" : ". ", plural(elsewhere, "packet", "packets"), packets);
+  return text;
+}
+
 /// The name of an input that is there once more; empty: none is.
 std::string file_given_twice(const std::vector<capture::FileInfo>& files) {
   std::set<std::string_view> names;
@@ -147,9 +184,11 @@ std::string capture_limits_text(const Snapshot& s) {
   const auto say = [&](const std::string& sentence) { text += (text.empty() ? "" : ". ") + sentence; };
   if (c.samples_only)
     say(fmt::format(
-        "{}, and no traffic itself: who talks, marks and queues can be estimated; losses, retransmissions "
-        "and latencies cannot be judged, nor what is missing",
-        exports_text(s.exports)));
+        "{}, and no traffic itself: {}; losses, retransmissions and latencies cannot be judged, nor "
+        "what is missing",
+        exports_text(s.exports), exports_tell_text(s.exports)));
+  if (s.exports.unreadable != 0 && s.totals.diagnostics.of(DiagnosticId::cut_by_capture) != 0)
+    say("The capture cut datagrams of switches: samples behind, which may tell of drops, are not in it");
   if (c.sampled) say(sampled_text(*c.sampled));
   if (!c.opcode_filtered.empty()) say(filtered_text(c));
   if (!c.one_direction.empty()) say(one_direction_text(c));
@@ -174,6 +213,7 @@ std::string capture_limits_text(const Snapshot& s) {
   } else if (c.doubled >= 0.02) {
     say(doubled_text(c));
   }
+  if (const std::string mrc = mrc_limits_text(s); !mrc.empty()) say(mrc);
   if (c.cut_at != 0) say(cut_text(c));
   if (c.clock_steps != 0)
     say(fmt::format("The clock was set {} during the capture",

@@ -24,7 +24,7 @@ void write_mrc_rows(Page& page, std::string_view title, std::string_view what, c
   page.section(title);
   page.line(all.size() <= most_mrc_rows
                 ? std::string(what)
-                : fmt::format("{}: the first {} of {} (all: roceanalyze export FILE --table {})", what,
+                : fmt::format("{}: the first {} of {} (all: roceanalyze export FILE -o DIRECTORY --table {})", what,
                               most_mrc_rows, all.size(), table));
   std::vector<const Row*> shown;
   for (std::size_t i = 0; i < std::min(most_mrc_rows, all.size()); ++i) shown.push_back(&all[i]);
@@ -41,9 +41,8 @@ void write_mrc(Page& page, const analyze::Snapshot& s) {
   page.line(
       "known from readers of its specification only; no packet of hardware was seen yet (docs/fabrics.md)");
   if (mrc.unmatched != 0)
-    page.line(fmt::format("{} to data that {} not captured",
-                          analyze::plural(mrc.unmatched, "answer", "answers"),
-                          mrc.unmatched == 1 ? "was" : "were"));
+    page.line(
+        fmt::format("{} whose data were not found", analyze::plural(mrc.unmatched, "answer", "answers")));
   if (mrc.unknown != 0)
     page.line(fmt::format("{} with an opcode of its service that is not known",
                           analyze::plural(mrc.unknown, "packet", "packets")));
