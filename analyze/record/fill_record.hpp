@@ -152,7 +152,9 @@ struct AddressWords {
 /// PacketRecord::reserved.
 [[nodiscard, gnu::always_inline]] inline std::uint16_t reserved_at(const std::uint8_t* bth) noexcept {
   using namespace dissect;
-  return static_cast<std::uint16_t>(read<Bth::reserved6>(bth) << 8U | read<Bth::reserved7>(bth));
+  constexpr unsigned rtx_and_ts = 0x30;  // of MRC
+  const unsigned byte_8 = read<Bth::reserved7>(bth) & (Bth::is_mrc(bth) ? ~rtx_and_ts : ~0U);
+  return static_cast<std::uint16_t>(read<Bth::reserved6>(bth) << 8U | byte_8);
 }
 
 /// Whether the payload may begin with an upper-layer header: a reliable SEND that begins a message.

@@ -15,7 +15,9 @@ Verdict Tracker::Impl::plain(FlowState& state, const PacketRecord& record, std::
   // It may be no flow at all: see take_strays().
   const bool doubtful = record.icrc_wrong() && flows.at(place).packets == 0;
   if (doubtful) state.plain_flow->damaged = std::make_unique<Held>(Held{record, number});
-  if (!bears_witness(place, record)) {
+  // Probes of MRC are told apart by a number behind the BTH.
+  const bool probe = dissect::opcode_info(record.opcode).operation == dissect::Operation::probe;
+  if (probe || !bears_witness(place, record)) {
     count(place, record, number, !doubtful);
     publish(number, verdict);
     return verdict;
