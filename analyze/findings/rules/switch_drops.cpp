@@ -10,6 +10,7 @@
 #include "analyze/findings/shared/commands.hpp"
 #include "analyze/findings/shared/drop_remedy.hpp"
 #include "analyze/findings/shared/port_cases.hpp"
+#include "analyze/findings/shared/texts.hpp"
 
 namespace roce::analyze {
 namespace {
@@ -89,9 +90,10 @@ Finding finding_of_group(const Snapshot& snapshot, const CapturedFlows& flows, c
         missed);
     if (unmissed != 0)
       finding.explanation += fmt::format(
-          " Of {} others the capture shows no loss: they are of traffic that it does "
-          "not have, or were not missed.",
-          unmissed);
+          " Of the other {} the capture shows no loss: {} of traffic that it does not have, or {} not "
+          "missed.",
+          unmissed == 1 ? "one" : std::to_string(unmissed), verb(unmissed, "it is", "they are"),
+          verb(unmissed, "was", "were"));
   } else if (unmissed != 0) {
     finding.explanation += fmt::format(
         "The capture shows no loss of {}: they are of traffic that it does not have, or nobody missed them.",
