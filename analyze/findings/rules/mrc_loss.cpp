@@ -56,7 +56,7 @@ void find_mrc_loss(const Snapshot& snapshot, FindingSink& sink) {
         "losses at once by another path; what it costs is the share of repeats.",
         plural(lost, "packet", "packets"), address_text(way.src), address_text(way.dst),
         lost == 1 ? "was" : "were", percent_text(lost, packets), places_text(at),
-        plural(repeats, "packet was", "packets were"), needless,
+        plural(repeats, "packet was", "packets were"), needless == 0 ? "none" : std::to_string(needless),
         undecided == 0 ? ""
                        : fmt::format("; of {} the capture does not show whether it was needed", undecided));
     finding.advice = fmt::format(

@@ -7,6 +7,8 @@
 #include <map>
 #include <utility>
 
+#include "analyze/findings/shared/texts.hpp"
+
 namespace roce::analyze {
 
 std::vector<MrcWay> mrc_ways(const Snapshot& snapshot) {
@@ -71,7 +73,8 @@ MrcRefusals refusals_of(const MrcWay& way, bool fatal) {
     }
   }
   for (const auto& [key, each] : by_code) {
-    all.text += fmt::format("{}{} {}", all.text.empty() ? "" : ", ", each.text(), each.seen.count);
+    all.text +=
+        fmt::format("{}{} ({})", all.text.empty() ? "" : ", ", each.text(), times_text(each.seen.count));
     const std::string_view field = each.of_message ? "infiniband.aeth.syndrome" : "mrc.neth.reason";
     constexpr unsigned nak = 0x60;
     all.filter += fmt::format("{}{} == {:#04x}", all.filter.empty() ? "" : " || ", field,
