@@ -208,14 +208,14 @@ struct SentBefore::Impl {
     if (std::exchange(flow.delivered_known[space], true)) return flow.delivered[space];
     constexpr std::int32_t in_flight = 1 << 16;
     constexpr std::uint32_t asked_ahead = 64;  // a requester retransmits long before it has sent so much more
-    const Range& sent = flow.sequence[space];
+    const Range& own = flow.sequence[space];
     std::optional<Psn>& least = flow.delivered[space];
-    if (!sent.any) return least;
+    if (!own.any) return least;
     for (const SentFlow& other : flows) {
       if (other.key.src != flow.key.dst || other.key.dst != flow.key.src) continue;
       const Range& back = space == requests ? other.confirmed : other.sequence[requests];
-      if (!back.any || std::abs(sent.highest.distance_from(back.highest)) > in_flight ||
-          std::abs(sent.first.distance_from(back.first)) > in_flight)
+      if (!back.any || std::abs(own.highest.distance_from(back.highest)) > in_flight ||
+          std::abs(own.first.distance_from(back.first)) > in_flight)
         continue;
       const Psn to = space == requests ? back.highest : back.highest + (Psn::modulus - asked_ahead);
       if (!least || to.distance_from(*least) < 0) least = to;

@@ -26,8 +26,8 @@ void Incident::absorb(const Incident& more) noexcept {
   discarded_packets += more.discarded_packets;
   discarded_bytes += more.discarded_bytes;
   selected = selected || more.selected;
-  for (std::size_t side = 0; side < silent.size(); ++side) {
-    if (more.silent[side].length_ns() > silent[side].length_ns()) silent[side] = more.silent[side];
+  for (std::size_t i = 0; i < silent.size(); ++i) {
+    if (more.silent[i].length_ns() > silent[i].length_ns()) silent[i] = more.silent[i];
   }
 }
 

@@ -44,8 +44,8 @@ class IdOrder {
   std::int64_t last_ns_ = capture::no_time;
 };
 
-float bits_of_share(std::uint32_t part, std::uint32_t whole) noexcept {
-  const float share = (static_cast<float>(part) + 0.05F) / (static_cast<float>(whole) + 8.0F);
+float bits_of_share(std::uint32_t part, std::uint32_t all) noexcept {
+  const float share = (static_cast<float>(part) + 0.05F) / (static_cast<float>(all) + 8.0F);
   return std::clamp(-std::log2(share), 0.5F, 10.0F);
 }
 
@@ -127,22 +127,22 @@ std::int64_t Stream::turned_after() const {
   constexpr std::int64_t enough = 512;  // what comes at once is faster than any pace that lasts
   constexpr std::int64_t margin = 2, margin_of_few = 8;
   double fastest = 0;  // IDs in a nanosecond
-  const auto take = [&](const Note& from, const Note& to, std::int64_t ids, std::int64_t times) {
-    if (ids <= 0 || !timed(from, to) || to.time_ns <= from.time_ns) return;
-    const double pace = static_cast<double>(ids * times) / static_cast<double>(to.time_ns - from.time_ns);
+  const auto take = [&](const Note& from, const Note& to, std::int64_t used, std::int64_t times) {
+    if (used <= 0 || !timed(from, to) || to.time_ns <= from.time_ns) return;
+    const double pace = static_cast<double>(used * times) / static_cast<double>(to.time_ns - from.time_ns);
     fastest = std::max(fastest, pace);
   };
   std::size_t from = 0;
-  std::int64_t ids = 0;
+  std::int64_t used = 0;
   for (std::size_t i = 1; i < sent.size(); ++i) {
     const Note& now = note_of(sent[i]);
-    ids += static_cast<std::int16_t>(static_cast<std::uint16_t>(now.ip_id - note_of(sent[i - 1]).ip_id));
-    if (ids < enough) continue;
-    take(note_of(sent[from]), now, ids, margin);
+    used += static_cast<std::int16_t>(static_cast<std::uint16_t>(now.ip_id - note_of(sent[i - 1]).ip_id));
+    if (used < enough) continue;
+    take(note_of(sent[from]), now, used, margin);
     from = i;
-    ids = 0;
+    used = 0;
   }
-  if (fastest == 0 && !sent.empty()) take(note_of(sent.front()), note_of(sent.back()), ids, margin_of_few);
+  if (fastest == 0 && !sent.empty()) take(note_of(sent.front()), note_of(sent.back()), used, margin_of_few);
   if (fastest == 0) return turned_ns;
   return static_cast<std::int64_t>(static_cast<double>(whole - deepest_id) / fastest);
 }

@@ -75,9 +75,9 @@ void judge_cell(const MarkingPolicy& policy, const MarkingSubject& subject,
   constexpr std::string_view ok = "ok", violation = "violation";
   if (cell.verdict == violation || (broken.empty() && cell.verdict == ok)) return;
   std::string expected = policy.expected(subject);
-  for (const Violation& violation : broken) {
-    if (expected.find(violation.expected) != std::string::npos) continue;
-    expected += (expected.empty() ? "" : ", ") + violation.expected;
+  for (const Violation& each : broken) {
+    if (expected.find(each.expected) != std::string::npos) continue;
+    expected += (expected.empty() ? "" : ", ") + each.expected;
   }
   if (expected.empty()) return;
   cell.expected = std::move(expected);

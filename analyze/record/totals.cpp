@@ -266,10 +266,10 @@ void Totals::count_record(std::uint64_t number, const PacketRecord& record) {
   if (record.icrc_wrong()) keep_first(icrc_mismatches, {number});
 }
 
-void Totals::take_as_trimmed(const std::array<std::uint64_t, 64>& packets) {
-  for (std::size_t i = 0; i < packets.size(); ++i) {
-    trimmed_dscp[i] += packets[i];
-    diagnostics.move(DiagnosticId::cut_on_the_way, DiagnosticId::trimmed, packets[i]);
+void Totals::take_as_trimmed(const std::array<std::uint64_t, 64>& by_dscp) {
+  for (std::size_t i = 0; i < by_dscp.size(); ++i) {
+    trimmed_dscp[i] += by_dscp[i];
+    diagnostics.move(DiagnosticId::cut_on_the_way, DiagnosticId::trimmed, by_dscp[i]);
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include "analyze/base/address_text.hpp"
 #include "analyze/base/units.hpp"
+#include "analyze/results/pause_facts.hpp"
 #include "dissect/field.hpp"
 #include "dissect/headers/mad.hpp"
 #include "dissect/headers/other_transport.hpp"

@@ -40,8 +40,8 @@ bool Tracker::Impl::may_be_another_use(const Track& track, unsigned side, const 
   const PsnSpace* const space = track.spaces[side].get();
   const bool first = space == nullptr || !space->requests_seen();
   if (!first && space->far_off(record)) return true;
-  const std::int64_t silence_ns = silence_before(track, record);
-  if (silence_ns < episode::soonest_reuse_ns) return false;
+  const std::int64_t silent_ns = silence_before(track, record);
+  if (silent_ns < episode::soonest_reuse_ns) return false;
   if (first) {
     const PsnSpace* const other = track.spaces[side ^ 1U].get();
     return other != nullptr && other->requests_seen();
@@ -49,14 +49,14 @@ bool Tracker::Impl::may_be_another_use(const Track& track, unsigned side, const 
   const std::int64_t psn = space->extended(record.psn);
   if (track.episode == nullptr) return psn != space->sent_to();
   const Episode::Side& own = track.episode->side[side];
-  return psn != own.top || (own.acked < own.top && silence_ns >= episode::setting_up_ns);
+  return psn != own.top || (own.acked < own.top && silent_ns >= episode::setting_up_ns);
 }
 
 /// Of one that may be: where the other use would begin. It is about to join the episode.
 void Tracker::Impl::note_beginning(Track& track, unsigned side, const PacketRecord& record) {
   Episode& open = *track.episode;
   const PsnSpace* const space = track.spaces[side].get();
-  const std::int64_t silence_ns = silence_before(track, record);
+  const std::int64_t silent_ns = silence_before(track, record);
   const bool after_all = std::all_of(open.side.begin(), open.side.end(),
                                      [](const Episode::Side& one) { return one.acked >= one.top; });
   const bool some = open.use != Episode::none;
@@ -72,13 +72,13 @@ void Tracker::Impl::note_beginning(Track& track, unsigned side, const PacketReco
     }
     // What was not confirmed may have been sent again before: in vain, for setting up takes longer than
     // timers, or until all was confirmed.
-    here = here || (some && !far && !open.use_after_all && (after_all || silence_ns > open.use_silence_ns));
+    here = here || (some && !far && !open.use_after_all && (after_all || silent_ns > open.use_silence_ns));
   }
   if (!here) return;
   drop_strays(track);
   open.use = open.held.size();
   open.answers_since = 0;
-  open.use_silence_ns = silence_ns;
+  open.use_silence_ns = silent_ns;
   open.use_after_all = after_all;
 }
 

@@ -23,15 +23,14 @@ constexpr std::uint32_t patient_packets = 1024;
 }  // namespace
 
 bool Episode::Side::answers(std::int64_t psn) {
-  const auto asked = std::find_if(awaited.begin(), awaited.end(), [psn](const auto& range) {
-    return range.first <= psn && psn < range.second;
-  });
-  if (asked == awaited.end()) return false;
-  for (auto before = awaited.begin(); before != asked; ++before)
+  const auto at = std::find_if(awaited.begin(), awaited.end(),
+                               [psn](const auto& range) { return range.first <= psn && psn < range.second; });
+  if (at == awaited.end()) return false;
+  for (auto before = awaited.begin(); before != at; ++before)
     misses(before->first, std::min(before->second, psn));
-  misses(asked->first, psn);
-  asked->first = psn + 1;
-  awaited.erase(awaited.begin(), asked->first == asked->second ? std::next(asked) : asked);
+  misses(at->first, psn);
+  at->first = psn + 1;
+  awaited.erase(awaited.begin(), at->first == at->second ? std::next(at) : at);
   return true;
 }
 

@@ -136,9 +136,9 @@ bool Tracker::Impl::release_waiting(std::uint32_t place) {
     return true;
   }
   // Corrupted numbers make no connection; they are still packets.
-  const bool strange = garbage && among_strange(flows.at(place).key);
+  const bool is_strange = garbage && among_strange(flows.at(place).key);
   for (const Held& packet : waiting.held) {
-    if (strange) {
+    if (is_strange) {
       take_as_strange(packet.record, packet.number);
       continue;
     }

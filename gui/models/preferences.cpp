@@ -39,9 +39,9 @@ Preferences Preferences::load(const QSettings& settings) {
   p.link_speed_bps = settings.value(QStringLiteral("preferences/link_speed_bps")).toULongLong();
   if (const std::string dscps = text("preferences/trimmed_dscp").toStdString(); analyze::parse_dscps(dscps))
     p.dissecting.trimmed_dscp = dscps;
-  if (const std::string named = text("preferences/decode_as").toStdString();
-      analyze::parse_named_numbers(named))
-    p.dissecting.decode_as = named;
+  if (const std::string numbers = text("preferences/decode_as").toStdString();
+      analyze::parse_named_numbers(numbers))
+    p.dissecting.decode_as = numbers;
   bool is_port = false;
   const unsigned port = settings.value(QStringLiteral("preferences/mrc_port")).toUInt(&is_port);
   if (is_port && port <= UINT16_MAX) p.dissecting.mrc_port = static_cast<std::uint16_t>(port);
