@@ -55,8 +55,9 @@ Consequence consequence_of(const Trouble& trouble, const HitShare& share) {
   if (counted_in_packets.has(trouble.cause) && (!seldom || trouble.at_least >= chance) &&
       static_cast<double>(trouble.at_least) >= large * lost * static_cast<double>(share.sent))
     return Consequence::degraded;
-  if ((!seldom || share.repeated >= a_row) && share.of_repeats() >= large * repeated)
-    return Consequence::degraded;
+  // Where nothing is known to be missing, a timer that ran out once or twice may have been too short.
+  const bool proven = !seldom || (counted_in_packets.has(trouble.cause) && share.repeated >= a_row);
+  if (proven && share.of_repeats() >= large * repeated) return Consequence::degraded;
   const bool waits = static_cast<double>(share.stalled_ns) >= stalled * static_cast<double>(share.time_ns);
   return !seldom && waits && share.stalled_ns != 0 ? Consequence::degraded : Consequence::odd;
 }

@@ -115,7 +115,8 @@ def of_netem(entry, file, netem):
     seen, spec = "upstream" if in_host else seen_from(file["file"], way), netem["spec"]
     late = {"loss_or_reordering"} if seen == "downstream" else ()
     if "ecn" in spec:
-        return None  # by the marks of the file
+        # In a tunnel the outer header is marked; the marks of the manifest are those of the header inside.
+        return expect("congestion", open_causes={"marking", "settings"}) if seen == "upstream" else None
     if "loss" in spec:
         return of_loss(entry, file, way, seen)
     if "corrupt" in spec:
