@@ -24,8 +24,8 @@ void write_mrc_rows(Page& page, std::string_view title, std::string_view what, c
   page.section(title);
   page.line(all.size() <= most_mrc_rows
                 ? std::string(what)
-                : fmt::format("{}: the first {} of {} (all: roceanalyze export FILE -o DIRECTORY --table {})", what,
-                              most_mrc_rows, all.size(), table));
+                : fmt::format("{}: the first {} of {} (all: roceanalyze export FILE -o DIRECTORY --table {})",
+                              what, most_mrc_rows, all.size(), table));
   std::vector<const Row*> shown;
   for (std::size_t i = 0; i < std::min(most_mrc_rows, all.size()); ++i) shown.push_back(&all[i]);
   page.block(table_text(shown, columns, "", page.width()));

@@ -53,7 +53,8 @@ void write_mrc_stream(JsonWriter& json, const MrcStream& stream) {
   json.field("needless", stream.needless).field("undecided", stream.undecided);
   write_mrc_losses(json, stream);
   json.field("not_captured", stream.not_captured).field("refused", stream.refused);
-  json.field("copies", stream.copies).field("damaged", stream.damaged)
+  json.field("copies", stream.copies)
+      .field("damaged", stream.damaged)
       .field("reordered", stream.reordered)
       .field("restarts", stream.restarts);
   json.field("sacks", stream.sacks);

@@ -62,9 +62,10 @@ TEST(SwitchDropsFinding, NearMissDelivered) {
   const auto found = made.run("switch_drops");
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].severity, Severity::notice);
-  EXPECT_NE(found[0].explanation.find("The capture has the traffic of these packets, and no loss of them: they "
-                                      "were delivered"),
-            std::string::npos)
+  EXPECT_NE(
+      found[0].explanation.find("The capture has the traffic of these packets, and no loss of them: they "
+                                "were delivered"),
+      std::string::npos)
       << found[0].explanation;
 }
 
