@@ -73,12 +73,9 @@ std::string own_advice(const Snapshot& snapshot, const Trouble& trouble) {
     case RootCause::no_answer:
       return fmt::format(
           "On {}: is the host up and the port active (ibv_devinfo, ip link), is the queue pair there (rdma "
-          "resource "
-          "show qp), do the requests arrive (rdma statistic show: duplicate_request counts those whose "
-          "answers are "
-          "lost; ethtool -S DEV | grep -iE 'rdma|discard|drop')? Check switch ACLs and ECMP paths for UDP "
-          "4791, in "
-          "both directions.",
+          "resource show qp), do the requests arrive (rdma statistic show: duplicate_request counts those "
+          "whose answers are lost; ethtool -S DEV | grep -iE 'rdma|discard|drop')? Check switch ACLs and "
+          "ECMP paths for UDP 4791, in both directions.",
           to.place());
     case RootCause::pause:
       return fmt::format(

@@ -9,13 +9,13 @@ Usage: exports_test.py GENERATE ROCEANALYZE"""
 import collections
 import unittest
 
-import exports_case
+import derived_case
 import capture_variants as variants
 import sflow_export
-from exports_case import DRAWS, PACKETS, RATES, flow_of, report, run
+from derived_case import DRAWS, PACKETS, RATES, flow_of, report, run
 
 
-class Exports(exports_case.ExportsCase):
+class Exports(derived_case.DerivedCase):
     def test_scaled_figures_lie_within_their_error(self):
         records = self.generate("--packets", str(PACKETS), "--qps", "8", "--hosts", "4", "--seed", "20")
         packets, sizes = collections.Counter(), collections.Counter()

@@ -8,14 +8,14 @@ Usage: ipfix_exports_test.py GENERATE ROCEANALYZE"""
 import collections
 import unittest
 
-import exports_case
+import derived_case
 import capture_variants as variants
 import ipfix_export
 import sflow_export
-from exports_case import DRAWS, PACKETS, RATES, flow_of, report, run
+from derived_case import DRAWS, PACKETS, RATES, flow_of, report, run
 
 
-class IpfixExports(exports_case.ExportsCase):
+class IpfixExports(derived_case.DerivedCase):
     def exports(self, records):
         variants.write(self.path("ipfix.pcap"), records)
         return report(self.path("ipfix.pcap"))["exports"]

@@ -7,47 +7,21 @@ Usage: mirrors_test.py GENERATE ROCEANALYZE"""
 
 import collections
 import json
-import os
-import subprocess
-import sys
-import tempfile
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-import capture_variants as variants  # noqa: E402
-import erspan_mirror  # noqa: E402
+import derived_case
+import capture_variants as variants
+import erspan_mirror
+from derived_case import report, run
 
-GENERATE, PROGRAM = sys.argv.pop(1), sys.argv.pop(1)
 LOST_BY_NETWORK = ("before_capture", "after_capture", "trimmed")
-
-
-def run(*words):
-    done = subprocess.run([PROGRAM, *words], check=False, timeout=300, capture_output=True, text=True)
-    assert done.returncode in (0, 3), (words, done.returncode, done.stderr)
-    return done.stdout
-
-
-def report(path):
-    return json.loads(run("report", "--json", path))
 
 
 def losses(told):
     return sum(flow["lost"][place] for flow in told["flows"] for place in LOST_BY_NETWORK)
 
 
-class Mirrors(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.addCleanup(self.folder.cleanup)
-
-    def path(self, name):
-        return os.path.join(self.folder.name, name)
-
-    def generate(self, *options):
-        subprocess.run([GENERATE, self.path("tap.pcap"), "--truth", self.path("truth"), *options], check=True)
-        return variants.read(self.path("tap.pcap"))
-
+class Mirrors(derived_case.DerivedCase):
     def test_a_healthy_network_stays_healthy(self):
         records = self.generate("--packets", "40000", "--qps", "16", "--seed", "31")
         for version in (2, 3):

@@ -26,8 +26,7 @@ void find_mrc_nacked(const Snapshot& snapshot, FindingSink& sink) {
     finding.advice = fmt::format(
         "On {0}: no packet buffer, no bitmap and no resource are limits of its NIC, by too many streams or "
         "too much on the way at a time; a PSN outside the window is a sender that does not keep to the "
-        "window "
-        "of the SACKs. Grant less, or spread the transfers. The NACKs: {1}",
+        "window of the SACKs. Grant less, or spread the transfers. The NACKs: {1}",
         to, packets_command(snapshot, refused.filter));
     findings.push_back(std::move(finding));
   }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of exports share: simulated traffic, what a switch exports of it, and the report of both. Takes GENERATE and
-ROCEANALYZE from the command line."""
+"""What tests of exports and of mirrors share: simulated traffic, what a switch makes of it, and the report of both. Takes
+GENERATE and ROCEANALYZE from the command line."""
 
 import json
 import os
@@ -35,7 +35,7 @@ def flow_of(frame):
     return frame[at - 16:at - 12], frame[at - 12:at - 8], int.from_bytes(frame[at + 5:at + 8], "big")
 
 
-class ExportsCase(unittest.TestCase):
+class DerivedCase(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
         self.addCleanup(self.folder.cleanup)
