@@ -144,6 +144,7 @@ struct RequesterTrouble {
   NakCounts naks{};
   std::vector<RefusedRequest> refused;  ///< the first 4
   RetryChain worst_chain;
+  std::uint64_t refused_bytes = 0;  ///< message bytes never taken: the queue pair ended before
   std::uint64_t chains = 0;
   /// ACK timeouts: all resends of chains, except those for a missing response; and those of READs among them.
   std::uint64_t timeouts = 0;

@@ -100,7 +100,9 @@ void PsnSpace::finish(Connection& connection, Flow* flow, Flow* back, TrackerSha
   // What a queue pair in error left behind was never taken.
   const bool refused = requester.refused_fatally || requester.retries_exhausted || requester.rnr_exhausted;
   const std::uint64_t not_taken = messages_.finish(refused, req_.packets != 0);
-  requester.new_bytes = req_.new_bytes - std::min(req_.new_bytes, not_taken);
+  const std::uint64_t refused_bytes = std::min(req_.new_bytes, not_taken);
+  requester.new_bytes = req_.new_bytes - refused_bytes;
+  if (refused_bytes != 0) requester.trouble->refused_bytes = refused_bytes;
   requester.operations = messages_.take();
 }
 

@@ -4,10 +4,12 @@
 import collections
 import json
 
+import sums
+
 FLAGS = ["retransmission", "duplicate_capture", "duplicate_network", "out_of_order"]
 FIELDS = ["frame.number", "roce.analysis.retransmission", "roce.analysis.retransmission.cause",
           "roce.analysis.retransmission.original", "roce.analysis.duplicate_capture", "roce.analysis.duplicate_network",
-          "roce.analysis.out_of_order"]
+          "roce.analysis.out_of_order", *sums.FIELDS]
 FILTER = " or ".join("roce.analysis." + flag for flag in FLAGS)
 MARKS = {"marking", "cnp_marking", "congestion", "pause"}
 WHERE = ["before_capture", "after_capture", "by_capture", "trimmed"]
@@ -88,13 +90,15 @@ PSNS = 1 << 24
 
 
 def read_verdicts(lines):
-    """frame -> (cause or None, original or 0, set of flags)"""
-    verdicts = {}
+    """(frame -> (cause or None, original or 0, set of flags), those sent again as sums.py wants them)"""
+    verdicts, repeats = {}, []
     for line in lines:
-        frame, again, cause, original, copy, doubled, late = line.rstrip("\n").split("\t")
+        frame, again, cause, original, copy, doubled, late, *cells = line.rstrip("\n").split("\t")
         flags = {flag for flag, value in zip(FLAGS, (again, copy, doubled, late)) if value == "1"}
         verdicts[int(frame)] = (cause or None, int(original or 0), flags)
-    return verdicts
+        if again == "1":
+            repeats.append(sums.repeat(cells))
+    return verdicts, repeats
 
 
 def ratio(part, whole):
@@ -104,6 +108,7 @@ def ratio(part, whole):
 class Result:
     def __init__(self):
         self.failures = []
+        self.sums = []  # of the failures those that mean: the report contradicts itself
         self.notes = []
         self.figures = {}
 
@@ -301,8 +306,10 @@ def measure_contradictions(result, report):
 LOSS_CLAIMS = frozenset()  # set by the caller from scenarios.LOSS_FINDINGS
 
 
-def measure(scenario, truth, verdicts, report):
+def measure(scenario, truth, verdicts, repeats, report):
     result = Result()
+    result.sums = sums.differences(report, repeats)
+    result.failures += result.sums
     measure_diagnostics(result, report)
     found = measure_retransmissions(result, scenario, truth, verdicts)
     measure_causes(result, scenario, truth, verdicts, found)

@@ -56,8 +56,8 @@ class Run:
             result.failures.append(failure)
             return truth, result
         with open(self.fields, encoding="utf-8") as file:
-            verdicts = measure.read_verdicts(file)
-        return truth, measure.measure(self.scenario, truth, verdicts, report)
+            verdicts, repeats = measure.read_verdicts(file)
+        return truth, measure.measure(self.scenario, truth, verdicts, repeats, report)
 
     def digest(self):
         """Of the capture and its truth."""

@@ -183,6 +183,7 @@ void write_side(JsonWriter& json, const ConnectionRow& row, std::size_t side) {
   r.seen ? json.field("first_psn", r.first_psn) : json.null_field("first_psn");
   r.seen ? json.field("next_psn", r.next_psn) : json.null_field("next_psn");
   json.field("requests", r.requests).field("acks", r.acks).field("goodput_bytes", r.new_bytes);
+  json.field("refused_bytes", r.trouble->refused_bytes);
   json.field("in_flight_max", r.in_flight_max).field("credits_used", r.credits_used);
   json.field("idle_ns", r.idle_ns);
   write_packet(json, "idle_from_packet", r.idle_from_frame);
