@@ -39,6 +39,7 @@ Grouping::Grouping(std::span<const Note> notes, const Explanation& said, std::in
       by_frame_(std::is_sorted(notes.begin(), notes.end(),
                                [](const Note& a, const Note& b) { return a.frame < b.frame; })) {
   gather_passes();
+  join_strays();
   join_passes();
   join_losses();
   join_naks();
@@ -91,6 +92,21 @@ void Grouping::gather_passes() {
   }
   std::sort(passes_.begin(), passes_.end(),
             [](const LivePass& a, const LivePass& b) { return a.begins < b.begins; });
+}
+
+/// A pass may have been captured in another order than it was sent: what came behind its last packet is of
+/// it, too.
+void Grouping::join_strays() {
+  for (std::int32_t i = 0; i < size(); ++i) {
+    if (!repeated(i) || member_[static_cast<std::size_t>(i)]) continue;
+    const LivePass* of = nullptr;
+    for (const LivePass& pass : passes_) {
+      if (pass.begins > i) break;
+      const bool repeats = pass.pass->from <= at(i).psn && at(i).psn < pass.pass->to;
+      if (pass.pass->request == at(i).request && repeats) of = &pass;
+    }
+    take(of != nullptr ? of->begins : i, i);
+  }
 }
 
 /// A pass that goes back as far as one before, or comes before what that one repairs is confirmed, follows

@@ -67,6 +67,7 @@ class Grouping {
   };
 
   void gather_passes();
+  void join_strays();
   void join_passes();
   [[nodiscard]] bool join_asking(std::size_t responses);
   void join_losses();
