@@ -133,7 +133,8 @@ bool Tracker::Impl::waits_for_explanation(std::uint32_t connection, unsigned sid
                   [](const Episode::Side& one) { return one.missing.empty() && !one.asked; }) &&
       open.use == Episode::none;
   const bool calm = settled && open.calm >= (complete ? calm_packets : patient_packets);
-  if (calm || open.held.size() >= Episode::limit) explain_episode(connection);
+  if ((calm && !mirror_lags(open, record.time_ns)) || open.held.size() >= Episode::limit)
+    explain_episode(connection);
   while (held >= held_of_all && !open_episodes.empty()) explain_oldest();
   return true;
 }
@@ -187,7 +188,18 @@ void Tracker::Impl::note_in_episode(Track& track, unsigned side, const PacketRec
   }
   calm = calm && !note.trimmed;
   open.calm = calm ? open.calm + 1 : 0;
-  if (!calm) own.marker = own.top;
+  if (!calm) {
+    own.marker = own.top;
+    open.trouble_ns = record.time_ns;
+  }
+}
+
+/// Whether a mirror may still show again what was in trouble. Of a PSN only the last transmission is
+/// remembered, so the copy of one before that would be taken for a repeat once the episode is over.
+bool Tracker::Impl::mirror_lags(const Episode& open, std::int64_t now_ns) const noexcept {
+  const episode::MirrorFact& fact = mirror.fact();
+  if (fact.witnesses == 0 || now_ns == capture::no_time || open.trouble_ns == capture::no_time) return false;
+  return now_ns >= open.trouble_ns && now_ns - open.trouble_ns <= fact.most_lag_ns;
 }
 
 /// What the packets of the episode say of the requests of that side; nothing, if there are none of it.

@@ -121,6 +121,7 @@ struct Episode {
   std::array<Side, 2> side;  ///< by requester
   std::uint32_t calm = 0;    ///< packets since then
   std::int64_t last_ns = capture::no_time;
+  std::int64_t trouble_ns = capture::no_time;  ///< when the last packet came that was not as it should be
   /// The packet with which another use of the queue pairs may begin: the first one after a silence.
   static constexpr std::size_t none = SIZE_MAX;
   std::size_t use = none;
@@ -224,6 +225,7 @@ struct Tracker::Impl {
                                            Verdict& verdict);
   void open_episode(Track& track);
   void note_in_episode(Track& track, unsigned side, const PacketRecord& record, std::uint64_t number);
+  [[nodiscard]] bool mirror_lags(const Episode& open, std::int64_t now_ns) const noexcept;
   void hold_in_episode(Track& track, unsigned side, const PacketRecord& record, std::uint64_t number,
                        Verdict& verdict);
   [[nodiscard]] EpisodeNotes notes_of(const Track& track, const Episode& episode, unsigned requester) const;
