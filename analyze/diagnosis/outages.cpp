@@ -2,12 +2,14 @@
 #include "analyze/diagnosis/outages.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <optional>
 #include <set>
 
 #include "analyze/base/median.hpp"
 #include "analyze/connection/find_connection.hpp"
+#include "analyze/diagnosis/waits.hpp"
 
 namespace roce::analyze::diagnosis {
 namespace {
@@ -22,80 +24,20 @@ constexpr std::size_t enough_timers = 4;
 /// Requesters that stop at once by chance: so many are needed, and it may be so likely.
 constexpr std::size_t enough_at_once = 3;
 constexpr double chance_at_most = 1e-3;
+/// The share of timers that do not take longer than one usually does.
+constexpr std::size_t most_of_ten_timers = 9;
 /// The share of all incidents that are part of it, where it shows by their number alone.
 constexpr double nearly_all_of_them = 0.9;
 
-Route hosts_of(const Connection& connection) {
-  return std::minmax(connection.ends[0].address, connection.ends[1].address);
-}
+}  // namespace
 
-/// Whether nothing that arrives explains it: what an outage may be the reason of.
-bool may_follow(IncidentKind what) noexcept {
-  switch (what) {
-    case IncidentKind::rnr:
-    case IncidentKind::rnr_exhausted:
-    case IncidentKind::refused_request:
-    case IncidentKind::corruption:
-    case IncidentKind::count_:
-      return false;
-    default:
-      return true;
-  }
-}
+namespace {
 
-/// Whether an incident that is over proves that something got through between these times: at their edges it
-/// may have been under way.
-bool got_through(const Incident& incident, std::int64_t from_ns, std::int64_t until_ns) noexcept {
-  constexpr std::int64_t edge = 16;
-  const std::int64_t margin = (until_ns - from_ns) / edge;
-  return incident.over && incident.end_ns > from_ns + margin && incident.end_ns < until_ns - margin;
-}
-
-/// A requester that waited for its timer, and then it went on.
-struct Wait {
-  const Incident* incident = nullptr;
-  const Connection* connection = nullptr;
-  std::int64_t from_ns = 0;
-  std::int64_t until_ns = 0;
-  bool heard = false;          ///< its repeats were captured meanwhile
-  bool answered = false;       ///< and the answer to the request: it did not get back
-  bool unheard_again = false;  ///< but none to the repeats
-
-  [[nodiscard]] std::int64_t length_ns() const noexcept { return until_ns - from_ns; }
-  [[nodiscard]] const dissect::IpAddress& requester() const {
-    return connection->ends[incident->side].address;
-  }
-  [[nodiscard]] Route way() const { return {requester(), connection->ends[1 - incident->side].address}; }
-};
-
-std::optional<Wait> wait_of(const Incident& incident, const Connection& connection) {
-  // An outage is over when something gets through again: who gave up does not show it.
-  if (incident.learned != LearnedBy::timer || incident.start_ns == capture::no_time || !incident.over ||
-      incident.what == IncidentKind::path_silent)
-    return std::nullopt;
-  const Silence& own = incident.silent[incident.side];
-  const Silence& other = incident.silent[1 - incident.side];
-  Wait wait{&incident, &connection};
-  if (incident.what == IncidentKind::needless_repeat &&
-      2 * incident.confirmed_ago_ns > incident.learned_after_ns) {
-    // Nor does who repeated it as often as may be (IBTA: 3 bits).
-    constexpr std::uint32_t all_retries = 7;
-    if (connection.last_time_ns <= incident.end_ns || incident.retries >= all_retries) return std::nullopt;
-    wait.from_ns = incident.start_ns;
-    wait.until_ns = incident.end_ns;
-    wait.heard = wait.answered = true;
-    wait.unheard_again = 2 * other.length_ns() > wait.length_ns();
-    return wait;
-  }
-  // Answers that come late are no outage.
-  if (incident.what == IncidentKind::slow_responder || incident.what == IncidentKind::needless_repeat)
-    return std::nullopt;
-  wait.heard = 2 * own.length_ns() < other.length_ns();
-  const Silence& silence = wait.heard ? other : own;
-  if (silence.length_ns() <= 0) return std::nullopt;
-  wait.from_ns = silence.from_ns;
-  wait.until_ns = silence.until_ns;
-  return wait;
+/// Whether waits have so little time in common that they are not of one outage.
+bool is_short(Stretch stretch, const std::vector<Wait>& waits) {
+  return std::all_of(waits.begin(), waits.end(), [&](const Wait& each) {
+    return 2 * stretch.length_ns() < each.until_ns - std::min(each.from_ns, each.incident->start_ns);
+  });
 }
 
 }  // namespace
@@ -111,12 +53,16 @@ class OutageFinder {
     std::vector<const Incident*> all;  ///< that may follow from an outage
     std::vector<std::int64_t> timers_ns;
     std::int64_t timer_ns = 0;
+    std::int64_t long_timer_ns = 0;  ///< hardly one takes longer
   };
   void find_long(const Route& hosts, Between& between);
   void find_at_once();
   [[nodiscard]] std::int64_t begin_of(const Wait& wait) const;
-  void add(const Route& hosts, std::vector<Wait> waits);
-  [[nodiscard]] bool is_long(const Wait& wait, std::int64_t timer_ns) const;
+  void add(const Route& hosts, const std::vector<Wait>& waits);
+  [[nodiscard]] bool is_long(const Wait& wait) const;
+  [[nodiscard]] std::uint32_t doublings_of(const Wait& wait) const;
+  [[nodiscard]] bool by_chance(const Route& hosts, const Between& between, const std::vector<Wait>& waits,
+                               Stretch stretch) const;
   [[nodiscard]] bool known(const Route& hosts, const Wait& wait) const;
   void agree();
   void locate_by_losses(const Route& hosts, Outage& outage) const;
@@ -124,11 +70,13 @@ class OutageFinder {
 
   const Snapshot& snapshot_;
   Outages& found_;
+  Exchanges exchanges_;
   std::map<Route, Between> pairs_;
   std::map<std::uint32_t, std::vector<const Incident*>> incidents_;  ///< by connection
 };
 
-OutageFinder::OutageFinder(const Snapshot& snapshot, Outages& found) : snapshot_(snapshot), found_(found) {
+OutageFinder::OutageFinder(const Snapshot& snapshot, Outages& found)
+    : snapshot_(snapshot), found_(found), exchanges_(snapshot) {
   for (const Incident& incident : snapshot.incidents) {
     if (!may_follow(incident.what) || incident.start_ns == capture::no_time) continue;
     const Connection* const connection = find_connection(snapshot.connections, incident.connection);
@@ -143,6 +91,11 @@ OutageFinder::OutageFinder(const Snapshot& snapshot, Outages& found) : snapshot_
   for (auto& [hosts, between] : pairs_) {
     if (between.timers_ns.empty()) continue;
     between.timer_ns = *median_of(between.timers_ns);
+    const auto hardly_longer =
+        between.timers_ns.begin() +
+        static_cast<std::ptrdiff_t>((between.timers_ns.size() - 1) * most_of_ten_timers / 10);
+    std::nth_element(between.timers_ns.begin(), hardly_longer, between.timers_ns.end());
+    between.long_timer_ns = *hardly_longer;
     for (Wait& wait : between.waits) wait.from_ns = std::max(wait.from_ns, begin_of(wait));
   }
 }
@@ -158,23 +111,60 @@ std::int64_t OutageFinder::begin_of(const Wait& wait) const {
   return first_ns;
 }
 
-bool OutageFinder::is_long(const Wait& wait, std::int64_t timer_ns) const {
-  if (timer_ns <= 0) return false;
+bool OutageFinder::is_long(const Wait& wait) const {
+  const Between& between = pairs_.at(hosts_of(*wait.connection));
+  if (between.timer_ns <= 0) return false;
   const std::int64_t own_ns = wait.incident->learned_after_ns;
   if (wait.heard) {
     return wait.incident->retries >= repeats_in_vain &&
-           2 * wait.length_ns() >= half_timers_in_vain * std::max(timer_ns, own_ns);
+           2 * wait.length_ns() >= half_timers_in_vain * std::max(between.timer_ns, own_ns);
   }
-  // Its own timer tells only how long it was silent; that of others, how long it would have been.
-  return pairs_.at(hosts_of(*wait.connection)).timers_ns.size() >= enough_timers &&
-         wait.length_ns() >= longest_wait * timer_ns && 2 * own_ns >= wait.length_ns();
+  // Its own timer tells only how long it was silent; those of others, how long it would have been.
+  return between.timers_ns.size() >= enough_timers &&
+         wait.silent_ns >= longest_wait * (between.long_timer_ns << doublings_of(wait)) &&
+         2 * own_ns >= wait.silent_ns;
+}
+
+/// Some requesters double their timer with each repeat: how often this one may have done so, also just
+/// before.
+std::uint32_t OutageFinder::doublings_of(const Wait& wait) const {
+  std::uint32_t most = 1;
+  for (const Incident* each : incidents_.at(wait.connection->id)) {
+    if (each->side == wait.incident->side && each->start_ns <= wait.from_ns &&
+        each->end_ns + wait.silent_ns >= wait.from_ns)
+      most = std::max(most, each->retries);
+  }
+  most = std::max(most, wait.incident->retries);
+  return std::min(most, all_retries) - 1;
+}
+
+/// Whether packets that are lost now and then would explain it: timers run out at other times, too, so often
+/// that some do several times in a row.
+bool OutageFinder::by_chance(const Route& hosts, const Between& between, const std::vector<Wait>& waits,
+                             Stretch stretch) const {
+  std::uint64_t in_vain = 0;
+  for (const Incident* each : between.all) {
+    if (each->learned != LearnedBy::timer) continue;
+    if (each->start_ns > stretch.until_ns || each->end_ns < stretch.from_ns)
+      in_vain += std::max(each->retries, 1U);
+  }
+  double chance = 1;
+  for (const Wait& wait : waits) {
+    // Those that are not seen may wait twice as long each time.
+    std::uint32_t in_a_row = wait.incident->retries;
+    if (!wait.heard)
+      in_a_row = 1 + static_cast<std::uint32_t>(std::bit_width(static_cast<std::uint64_t>(
+                         wait.length_ns() / std::max<std::int64_t>(between.timer_ns, 1))));
+    chance = std::min(chance, exchanges_.expected(hosts, in_vain, in_a_row));
+  }
+  return chance > chance_at_most;
 }
 
 /// By itself: a requester whose timer ran out again and again, or which sent nothing for much longer.
 void OutageFinder::find_long(const Route& hosts, Between& between) {
   std::vector<Wait> waits;
   for (const Wait& wait : between.waits) {
-    if (is_long(wait, between.timer_ns)) waits.push_back(wait);
+    if (is_long(wait)) waits.push_back(wait);
   }
   std::sort(waits.begin(), waits.end(), [](const Wait& a, const Wait& b) { return a.from_ns < b.from_ns; });
   for (auto each = waits.begin(); each != waits.end();) {
@@ -182,14 +172,18 @@ void OutageFinder::find_long(const Route& hosts, Between& between) {
     auto next = std::next(each);
     for (; next != waits.end() && next->from_ns < until_ns; ++next)
       until_ns = std::min(until_ns, next->until_ns);
-    const std::int64_t from_ns = std::prev(next)->from_ns;
+    const std::vector<Wait> together(each, next);
+    const Stretch stretch = stretch_of(together);
     // A few answers in a row are lost as packets are: that takes as long as the timer asks for them.
-    const bool answers_only = std::next(each) == next && each->answered && !each->unheard_again;
-    if (!answers_only && std::none_of(between.all.begin(), between.all.end(), [&](const Incident* one) {
-          return got_through(*one, from_ns, until_ns);
-        }))
-      add(hosts, {each, next});
+    const bool answers_only = together.size() == 1 && each->answered && !each->unheard_again;
     each = next;
+    if (answers_only || is_short(stretch, together) || exchanges_.went_on(hosts, stretch, between.all) ||
+        by_chance(hosts, between, together, stretch))
+      continue;
+    if (std::none_of(between.all.begin(), between.all.end(), [&](const Incident* one) {
+          return got_through(*one, stretch.from_ns, stretch.until_ns);
+        }))
+      add(hosts, together);
   }
 }
 
@@ -274,7 +268,11 @@ void OutageFinder::find_at_once() {
     }
   }
   if (static_cast<double>(part) < nearly_all_of_them * static_cast<double>(timers)) return;
-  for (auto& [hosts, of] : stopped) add(hosts, std::move(of));
+  for (const auto& [hosts, of] : stopped) {
+    const Stretch stretch = stretch_of(of);
+    if (is_short(stretch, of) || exchanges_.went_on(hosts, stretch, pairs_.at(hosts).all)) return;
+  }
+  for (const auto& [hosts, of] : stopped) add(hosts, of);
 }
 
 /// What was lost on either side of the capture point meanwhile tells where it was.
@@ -297,12 +295,11 @@ void OutageFinder::locate_by_losses(const Route& hosts, Outage& outage) const {
 
 /// Which directions were dead, and on which side of the capture point.
 void OutageFinder::locate(const Route& hosts, const std::vector<Wait>& waits, Outage& outage) const {
-  const std::int64_t timer_ns = pairs_.at(hosts).timer_ns;
   std::set<Route> quiet, answered, all;
   for (const Wait& wait : waits) {
     all.insert(wait.way());
     if (wait.answered) answered.insert({wait.way().second, wait.way().first});
-    if (!wait.heard && is_long(wait, timer_ns)) quiet.insert(wait.way());
+    if (!wait.heard && is_long(wait)) quiet.insert(wait.way());
   }
   if (!answered.empty()) {
     // What they send passes the capture point, and does not get to the other one.
@@ -349,14 +346,13 @@ void OutageFinder::agree() {
   }
 }
 
-void OutageFinder::add(const Route& hosts, std::vector<Wait> waits) {
+void OutageFinder::add(const Route& hosts, const std::vector<Wait>& waits) {
   Outage outage;
   outage.timer_ns = static_cast<std::uint64_t>(pairs_[hosts].timer_ns);
-  outage.from_ns = INT64_MIN;
-  outage.until_ns = INT64_MAX;
+  const Stretch stretch = stretch_of(waits);
+  outage.from_ns = stretch.from_ns;
+  outage.until_ns = stretch.until_ns;
   for (const Wait& wait : waits) {
-    outage.from_ns = std::max(outage.from_ns, wait.from_ns);
-    outage.until_ns = std::min(outage.until_ns, wait.until_ns);
     outage.settled_ns = std::max(outage.settled_ns, std::max(wait.until_ns, wait.incident->end_ns));
   }
   locate(hosts, waits, outage);

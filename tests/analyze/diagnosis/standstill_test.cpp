@@ -180,6 +180,59 @@ TEST(DiagnosisOutage, WhatGetsThroughMeanwhileDisprovesIt) {
   EXPECT_EQ(said[0].cause, "request_or_answer_lost");
 }
 
+/// Behind the repair nobody wants to send, however long nothing is sent.
+TEST(DiagnosisOutage, RestBehindARepairIsNone) {
+  for (const std::int64_t repaired_after : {6000 * ms, 40 * ms}) {
+    DiagnosisMaker maker;
+    Connection& c = maker.connect(1, 2);
+    Incident& incident = waited(maker, c, test_second, 6000 * ms);
+    incident.retries = 4;
+    incident.end_ns = test_second + repaired_after;
+    EXPECT_EQ(maker.say().at(0).cause, repaired_after == 6000 * ms ? "outage" : "request_or_answer_lost");
+  }
+}
+
+/// A queue pair between the same hosts that went on in no trouble: its longest rest was shorter.
+TEST(DiagnosisOutage, WhatOthersExchangeMeanwhileDisprovesIt) {
+  for (const std::uint64_t idle_ns : {std::uint64_t{8'000'000'000}, std::uint64_t{100'000'000}}) {
+    DiagnosisMaker maker;
+    Connection& c = maker.connect(1, 2);
+    maker.connect(2, 1).requester[0].idle_ns = idle_ns;
+    waited(maker, c, test_second, 6000 * ms);
+    const bool rested = idle_ns > 6'000'000'000;
+    EXPECT_EQ(maker.say().at(0).cause, rested ? "outage" : "request_or_answer_lost");
+  }
+}
+
+/// Where one timer in ten messages runs out, some do so five times in a row by chance.
+TEST(DiagnosisOutage, WhereMuchIsLostSomeRepeatsAreInVainByChance) {
+  for (const unsigned timers : {4U, 150U}) {
+    DiagnosisMaker maker;
+    Connection& c = maker.connect(1, 2);
+    c.requester[0].acks = 1000;
+    for (unsigned i = 0; i < timers; ++i) waited(maker, c, 2 * test_second + i * 50 * ms, 10 * ms);
+    Incident& incident = waited(maker, c, test_second, 50 * ms);
+    ASSERT_EQ(incident.retries, 5U);
+    EXPECT_EQ(maker.say().at(0).cause, timers == 4 ? "outage" : "request_or_answer_lost");
+  }
+}
+
+/// Some double the timer with each repeat; nor is the timer shorter than what it hardly ever takes less than.
+TEST(DiagnosisOutage, ALongTimerIsNone) {
+  for (const bool doubles : {true, false}) {
+    DiagnosisMaker maker;
+    Connection& c = maker.connect(1, 2);
+    for (int i = 1; i < 9; ++i) {
+      const std::int64_t timer = doubles || i < 6 ? 10 * ms : 80 * ms;
+      waited(maker, c, i * test_second / 10, timer, 0).learned_after_ns = timer;
+    }
+    Incident& incident = waited(maker, c, test_second, 160 * ms, 0);
+    incident.learned_after_ns = 160 * ms;
+    incident.retries = doubles ? 5 : 1;
+    for (const Diagnosis& d : maker.say()) EXPECT_NE(d.cause, "outage") << d.sentence;
+  }
+}
+
 TEST(DiagnosisOutage, ManyThatStopAtOnceShowItThoughEachWaitsForOneTimer) {
   for (const bool at_once : {true, false}) {
     DiagnosisMaker maker;
