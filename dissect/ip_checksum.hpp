@@ -20,4 +20,21 @@ namespace roce::dissect {
   return (sum & 0xffffU) + (sum >> 16U) == 0xffffU;
 }
 
+/// Whether the wrong checksum of an IPv4 header is that of the packet before a switch trimmed it: right with
+/// `length` for the total length and any DSCP. Not every switch that trims renews it.
+[[nodiscard]] inline bool ipv4_checksum_before(Bytes bytes, std::uint32_t length) noexcept {
+  constexpr std::size_t at_length = 2, smallest = 20;
+  constexpr std::int32_t ones = 0xffff, ecn = 3, tos = 0xff;
+  const std::size_t size = bytes.empty() ? 0 : std::size_t{bytes[0] & 15U} * 4;
+  if (size < smallest || size > bytes.size() || length > static_cast<std::uint32_t>(ones)) return false;
+  std::uint32_t sum = length;
+  for (std::size_t i = 0; i < size; i += 2)
+    if (i != at_length) sum += load_be16(bytes.data() + i);
+  // Modulo all ones, so much is missing in the TOS.
+  std::int32_t missing = ones - static_cast<std::int32_t>(sum % static_cast<std::uint32_t>(ones));
+  if (missing > ones / 2) missing -= ones;
+  const std::int32_t before = bytes[1] + missing;
+  return (missing & ecn) == 0 && before >= 0 && before <= tos;
+}
+
 }  // namespace roce::dissect

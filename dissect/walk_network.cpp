@@ -163,10 +163,11 @@ bool is_short_of_udp(Walk& walk, std::uint32_t end) noexcept {
   const std::uint32_t ip_end =
       network.offset +
       (v4 ? read<Ipv4::len>(p) : static_cast<std::uint32_t>(Ipv6::size) + read<Ipv6::plen>(p));
+  const bool of_before = v4 && ipv4_checksum_before({p, network.length}, end - network.offset);
   if (ip_end < end) {
     const unsigned dscp = v4 ? read<Ipv4::dscp>(p) : read<Ipv6::dscp>(p);
     const bool renewed =
-        !v4 || ipv4_checksum_right({p, network.length}) || walk.options.is_trimmed_dscp(dscp);
+        !v4 || ipv4_checksum_right({p, network.length}) || of_before || walk.options.is_trimmed_dscp(dscp);
     if (renewed) walk.note(Note::trimmed);
     return renewed;
   }
@@ -174,6 +175,8 @@ bool is_short_of_udp(Walk& walk, std::uint32_t end) noexcept {
   if (ip_end != end || walk.declared != walk.wire) return false;
   walk.note(Note::cut_on_the_way);
   walk.note_short_of_ip(v4 ? read<Ipv4::dscp>(p) : read<Ipv6::dscp>(p));
+  // Who cuts what he shows leaves its marks alone, and who marks anew and does not trim renews the checksum.
+  if (of_before) walk.note(Note::trimmed);
   return true;
 }
 

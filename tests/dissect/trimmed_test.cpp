@@ -84,6 +84,29 @@ TEST(Trimmed, a_kept_ip_length_needs_the_dscp) {
       << "two lengths agree: neither is damaged";
 }
 
+/// Written over, without renewing the checksum.
+Packet left_stale(Packet frame, std::uint8_t tos, bool length_too) {
+  frame[ethernet_size + 1] = tos;
+  constexpr std::size_t length_at = ethernet_size + 2;
+  const std::size_t length = trim_size - ethernet_size;
+  if (length_too) {
+    frame[length_at] = static_cast<std::uint8_t>(length >> 8U);
+    frame[length_at + 1] = static_cast<std::uint8_t>(length);
+  }
+  return frame;
+}
+
+TEST(Trimmed, a_checksum_of_the_packet_before_it_was_trimmed_vouches_for_it) {
+  for (unsigned dscp = 0; dscp < 64; ++dscp) {
+    const auto tos = static_cast<std::uint8_t>(dscp << 2U | 2U);
+    expect_trimmed(seen(left_stale(kept(26 << 2 | 2), tos, true)));
+    if (dscp != 26) expect_trimmed(seen(left_stale(kept(26 << 2 | 2), tos, false)));
+  }
+  // ECN is not what a switch that trims changes.
+  EXPECT_FALSE(seen(left_stale(kept(26 << 2 | 2), 11 << 2 | 1, true)).d.has(Note::trimmed));
+  EXPECT_FALSE(seen(left_stale(kept(26 << 2 | 2), 11 << 2 | 1, false)).d.has(Note::trimmed));
+}
+
 TEST(Trimmed, dscp_0_says_nothing) {
   EXPECT_FALSE(seen(kept(0x02)).d.has(Note::trimmed));
 }
