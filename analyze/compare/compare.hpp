@@ -81,6 +81,7 @@ enum class RepeatCause : std::uint8_t {
   lost_before,            ///< lost or damaged upstream of the first point, which did not show it whole
   lost_between,           ///< shown by the first point only
   damaged_between,        ///< it, or its answer, whole at one point and damaged at the other
+  trimmed_between,        ///< it, or its answer, whole at one point and trimmed by a switch at the other
   overtaken_between,      ///< others overtook it between the points, which receivers take for a loss
   ack_lost_between,       ///< its acknowledgement, on the way back
   nak_lost_between,       ///< the NAK or RNR NAK that told of it
@@ -159,9 +160,15 @@ struct CompareDirection {
   Counted missed;                 ///< not captured at the first point; numbers of the second file
   Counted duplicated;             ///< duplicated between the points; numbers of the second file
   Counted corrupted;              ///< damaged between the points
+  Counted trimmed;                ///< by a switch between the points: lost, though it is not in `lost`
+  Counted cut;                    ///< cut at the second point only, with another DSCP: trimmed, perhaps
   Counted late;                   ///< reordered between the points
   std::int64_t most_late_ns = 0;  ///< maximum time after the first packet that overtook one
   std::uint64_t not_covered = 0;  ///< seen before or after the time of the other capture
+  // Of MRC, which sprays packets over many paths and sends again what was lost:
+  std::uint64_t undecided = 0;  ///< not seen at the second point, nor sent again: lost, or not captured there
+  std::uint64_t elsewhere =
+      0;  ///< on paths of which the other point shows nothing, and not lost for all known
   RepeatCauses repeats;
   std::optional<DelayStats> delay;  ///< relative to the fastest packet if the clock offset is unknown
 };
@@ -172,7 +179,8 @@ struct ComparePath {
   std::uint16_t port = 0;           ///< UDP source port; 0: none
   unsigned direction = 0;           ///< 0: they pass A first
   std::uint64_t packets = 0;        ///< at the first point, while the other one was capturing
-  std::uint64_t lost = 0;           ///< of these, between the points
+  std::uint64_t lost = 0;           ///< of these, between the points, trimmed ones included
+  std::uint64_t trimmed = 0;        ///< of the lost ones, by a switch
   std::uint64_t ce_added = 0;       ///< CE at the second point, not at the first one
   std::optional<DelayStats> delay;  ///< of samples; relative as that of its direction
 };

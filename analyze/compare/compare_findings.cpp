@@ -174,6 +174,47 @@ void find_damage(const CompareResult& result, std::vector<CompareFinding>& findi
   }
 }
 
+void find_trims(const CompareResult& result, std::vector<CompareFinding>& findings) {
+  for (unsigned direction = 0; direction < 2; ++direction) {
+    const CompareDirection& d = result.directions[direction];
+    const std::string_view first = point_names[direction], second = point_names[1 - direction];
+    if (d.trimmed.count != 0) {
+      CompareFinding finding = made("trimmed_between", Severity::warning,
+                                    "Packets trimmed between the points", way(direction), direction);
+      prove(finding, d.trimmed);
+      finding.explanation = fmt::format(
+          "{} of {} whole at {} and trimmed by a switch before {}: its queue was full, and it cut them "
+          "instead of dropping them.",
+          d.trimmed.count, packets_text(d.matched), first, second);
+      finding.explanation += repeated_for(result, direction, RepeatCause::trimmed_between,
+                                          result.directions[1 - direction].trimmed.count != 0, "it");
+      finding.advice = fmt::format(
+          "on each switch between the points: which port and queue trims (SONiC: show interfaces counters "
+          "trim, show queue counters PORT --trim; Cumulus Linux: nv show interface PORT counters "
+          "packet-trim). Look for incast, for paths with uneven load, and whether ECN marks before the queue "
+          "is full. What {} shows of them: roceanalyze packets FILE -Y roce.trimmed.",
+          second);
+      findings.push_back(std::move(finding));
+    }
+    if (d.cut.count != 0) {
+      CompareFinding finding =
+          made("cut_between", Severity::notice, "Packets cut and re-marked between the points",
+               way(direction), direction);
+      prove(finding, d.cut);
+      finding.confidence = 0.5;
+      finding.explanation = fmt::format(
+          "{} whole at {} and cut at {}, with another DSCP: a switch between the points trimmed them, or the "
+          "class is re-marked there and what {} shows was cut by a mirror.",
+          packets_text(d.cut.count), first, second, second);
+      finding.advice = fmt::format(
+          "if switches trim, name the DSCP that they give trimmed packets: --trimmed-dscp N. roceanalyze "
+          "packets FILE -T fields -e infiniband.bth.psn -e ip.dsfield.dscp lists those of {}.",
+          second);
+      findings.push_back(std::move(finding));
+    }
+  }
+}
+
 void find_order(const CompareResult& result, std::vector<CompareFinding>& findings) {
   for (unsigned direction = 0; direction < 2; ++direction) {
     const CompareDirection& d = result.directions[direction];
@@ -450,6 +491,7 @@ std::vector<CompareFinding> compare_findings(const CompareResult& result) {
   find_losses(result, findings);
   find_holes(result, findings);
   find_damage(result, findings);
+  find_trims(result, findings);
   find_order(result, findings);
   find_late_answers(result, findings);
   find_beyond(result, findings);

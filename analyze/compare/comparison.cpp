@@ -10,6 +10,7 @@ namespace {
 constexpr std::size_t most_damaged = 1024;
 constexpr std::uint64_t progress_step = 4096;
 constexpr std::int64_t doubled_within_ns = 10'000'000;
+constexpr unsigned dscp_bits = 0xfc;  // of the traffic class
 
 /// What its AETH, if any, says (IBTA 9.7.5.2.8).
 AnswerKind answer_kind(const PacketSeen& seen) noexcept {
@@ -57,6 +58,7 @@ CompareResult Comparison::run() {
   }
   while (!window_.empty()) handle_front(false);
   finish_times();
+  finish_sprayed();
   finish_pairs();
   finish_lost();
   std::optional<std::int64_t> ends_ns[2];
@@ -210,25 +212,40 @@ void Comparison::handle_matched(PacketSeen& seen, PacketSeen& fellow) {
   learn_times(direction, a, b);
   const PacketSeen& first = direction == 0 ? a : b;
   const PacketSeen& second = direction == 0 ? b : a;
-  if (seen.is(PacketSeen::corrupted)) {
-    if (second.has(PointPacket::damaged)) counts.corrupted.add(first.number, first.time_ns);
-  } else {
-    compare_marks(direction, a, b);
-  }
+  const Outcome outcome = note_passage(direction, first, second, seen.is(PacketSeen::corrupted));
   if (flow == SentBefore::none) {
     ++result_.untracked;
     return;
   }
-  // What came damaged says nothing for sure.
-  if (first.has(PointPacket::damaged)) return;
-  // Of a truncated one it is not known whether it had been damaged before.
-  const bool here = seen.is(PacketSeen::corrupted);
-  Passage passage = passage_of(first, !second.has(PointPacket::damaged) ? Outcome::arrived
-                                      : here                            ? Outcome::damaged
-                                                                        : Outcome::unknown);
+  // What came damaged says nothing for sure, and what came trimmed had been lost before.
+  if (first.has(PointPacket::damaged) || first.has(PointPacket::trimmed)) return;
+  if (is_sprayed(first)) sprayed_.sent(flow, first.psn, first.number, outcome == Outcome::arrived);
+  Passage passage = passage_of(first, outcome);
   passage.arrival_number = second.number;
   passage.arrival_ns = second.time_ns;
   book_.sent(passage, std::nullopt, direction, result_);
+}
+
+Outcome Comparison::note_passage(unsigned direction, const PacketSeen& first, const PacketSeen& second,
+                                 bool corrupted) {
+  CompareDirection& counts = result_.directions[direction];
+  if (corrupted) {
+    if (second.has(PointPacket::damaged)) counts.corrupted.add(first.number, first.time_ns);
+  } else if (is_trimmed_between(first, second)) {
+    counts.trimmed.add(first.number, first.time_ns);
+    return Outcome::trimmed;
+  } else if (first.has(PointPacket::trimmed)) {
+    return Outcome::unknown;  // its marks are those of the switch
+  } else if (second.has(PointPacket::cut) && !first.has(PointPacket::cut) &&
+             ((first.traffic_class ^ second.traffic_class) & dscp_bits) != 0) {
+    counts.cut.add(first.number, first.time_ns);
+    return Outcome::unknown;
+  } else {
+    compare_marks(direction, direction == 0 ? first : second, direction == 0 ? second : first);
+  }
+  if (!second.has(PointPacket::damaged)) return Outcome::arrived;
+  // Of a truncated one it is not known whether it had been damaged before.
+  return corrupted ? Outcome::damaged : Outcome::unknown;
 }
 
 bool Comparison::has_matched_copy(const PacketSeen& seen) {
@@ -261,6 +278,11 @@ std::optional<std::uint32_t> Comparison::list_lost(const PacketSeen& seen, unsig
   constexpr std::uint64_t most_unknown = 64;  // packets of a pair that the other point may not see at all
   if (result_.lost.size() >= options_.lost_limit) return std::nullopt;
   if (pair.matched == 0 && pair.listed++ >= most_unknown) return std::nullopt;
+  result_.lost.push_back(lost_packet(seen, direction));
+  return static_cast<std::uint32_t>(result_.lost.size() - 1);
+}
+
+LostPacket Comparison::lost_packet(const PacketSeen& seen, unsigned direction) const {
   LostPacket lost;
   lost.key = book_.key_of(seen.flow);
   lost.direction = direction;
@@ -269,8 +291,7 @@ std::optional<std::uint32_t> Comparison::list_lost(const PacketSeen& seen, unsig
   lost.psn = seen.psn;
   lost.port = seen.port;
   lost.opcode = seen.opcode;
-  result_.lost.push_back(lost);
-  return static_cast<std::uint32_t>(result_.lost.size() - 1);
+  return lost;
 }
 
 void Comparison::handle_alone(std::uint64_t place, bool early) {
@@ -299,6 +320,11 @@ void Comparison::handle_alone(std::uint64_t place, bool early) {
   }
   // Damaged between the points so that it cannot be matched.
   if (!at_first && seen.has(PointPacket::damaged)) return;
+  if (at_first && seen.has(PointPacket::trimmed)) return;  // it had been lost before
+  if (is_sprayed(seen)) {
+    note_sprayed(seen, direction);
+    return;
+  }
   ++pair.alone[seen.point];
   if (PathBook::Path* path = paths_.at(book_.pair_place(seen.flow), seen.port)) ++path->alone[seen.point];
   pair.alone_first[seen.point].add(seen.number, seen.time_ns);

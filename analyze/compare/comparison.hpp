@@ -13,6 +13,7 @@
 #include "analyze/compare/path_book.hpp"
 #include "analyze/compare/point_reader.hpp"
 #include "analyze/compare/sent_before.hpp"
+#include "analyze/compare/spray_book.hpp"
 
 // Internal to compare: one run of a comparison.
 namespace roce::analyze {
@@ -29,6 +30,16 @@ class Comparison {
   void handle_front(bool early);
   void handle_matched(PacketSeen& seen, PacketSeen& fellow);
   void handle_alone(std::uint64_t place, bool early);
+  /// What became of the packet, and its marks; `direction`: it passes `first` first.
+  [[nodiscard]] Outcome note_passage(unsigned direction, const PacketSeen& first, const PacketSeen& second,
+                                     bool corrupted);
+  [[nodiscard]] static bool is_trimmed_between(const PacketSeen& first, const PacketSeen& second) noexcept {
+    return second.has(PointPacket::trimmed) && !first.has(PointPacket::trimmed);
+  }
+  [[nodiscard]] static bool is_sprayed(const PacketSeen& seen) noexcept;
+  void note_sprayed(const PacketSeen& seen, unsigned direction);
+  void finish_sprayed();
+  [[nodiscard]] LostPacket lost_packet(const PacketSeen& seen, unsigned direction) const;
   [[nodiscard]] bool has_matched_copy(const PacketSeen& seen);
   [[nodiscard]] std::optional<std::uint64_t> find_damaged(const PacketSeen& seen);
   [[nodiscard]] bool is_covered(const PacketSeen& seen, unsigned direction) const;
@@ -55,6 +66,7 @@ class Comparison {
   PointReader readers_[2];
   SentBefore book_;
   PathBook paths_;
+  SprayBook sprayed_;
   Alignment alignment_;
   ClockShift shift_{0, false};
   CompareWindow window_;

@@ -139,6 +139,9 @@ constexpr ComparePathColumn delay_column(std::string_view name, std::string_view
 std::uint64_t path_lost_between(P p) {
   return p.lost;
 }
+std::uint64_t path_trimmed_between(P p) {
+  return p.trimmed;
+}
 std::uint64_t path_marked_between(P p) {
   return p.ce_added;
 }
@@ -162,6 +165,8 @@ constexpr ComparePathColumn path_table[] = {
      [](P p) { return p.packets == 0 ? 0 : static_cast<double>(p.lost) / static_cast<double>(p.packets); },
      [](P p) { return p.lost != 0 ? percent_text(p.lost, p.packets) : std::string(); }, nullptr,
      CellType::text},
+    count_column<ComparePath, path_trimmed_between>(
+        "trimmed", "trimmed", "of the lost ones, trimmed by a switch between the points", 2),
     count_column<ComparePath, path_marked_between>("ce_added", "CE", "marked CE between the points", 1),
     delay_column<&DelayStats::min>("delay_min_ns", "fastest", "shortest delay", 2),
     delay_column<&DelayStats::p50>("delay_p50_ns", "delay", "delay that half of the packets stay below", 0),

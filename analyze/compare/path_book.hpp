@@ -24,7 +24,9 @@ class PathBook {
     std::uint16_t port = 0;
     std::uint64_t matched = 0;
     std::uint64_t ce_added = 0;
+    std::uint64_t trimmed = 0;
     std::array<std::uint64_t, 2> alone{};  ///< as AddressPair::alone
+    std::array<Counted, 2> unproven{};     ///< of MRC: seen at this point only, which is no loss yet
     std::array<DelaySamples, 2> delays{DelaySamples(samples), DelaySamples(samples)};  ///< by direction
   };
 

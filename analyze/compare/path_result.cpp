@@ -18,6 +18,7 @@ void Comparison::note_matched_path(std::uint32_t flow, unsigned direction, const
   const PacketSeen& first = direction == 0 ? a : b;
   const PacketSeen& second = direction == 0 ? b : a;
   ++path->matched;
+  if (is_trimmed_between(first, second)) ++path->trimmed;
   if (!marked(first) && marked(second) && !second.has(PointPacket::damaged)) ++path->ce_added;
   path->delays[direction].add(direction == 0 ? a.time_ns : b.time_ns - alignment_.shift_ns,
                               b.time_ns - a.time_ns);
@@ -46,6 +47,8 @@ void Comparison::finish_paths(const std::vector<LostPacket>& missed) {
         row.lost -= std::min(row.lost, found->second);
       row.packets = row.lost;
       if (direction == usual) {
+        row.trimmed = path.trimmed;
+        row.lost += path.trimmed;
         row.packets += path.matched;
         row.ce_added = path.ce_added;
       }

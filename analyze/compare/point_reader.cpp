@@ -71,12 +71,16 @@ bool PointReader::make(const capture::Frame& frame, PointPacket& packet) {
     if (options_.check_icrc || filter_wants_icrc) icrc = dissect::check_icrc(bytes, dissection_);
     if (options_.filter != nullptr && !passes(frame, icrc)) return false;
     if (!options_.check_icrc) icrc = {};
+    if (record.trimmed()) packet.flags |= PointPacket::trimmed;
+    if (record.icrc == PacketRecord::cut_away) packet.flags |= PointPacket::cut;
     if (dissection_.icrc != dissect::Dissection::none) {
       packet.icrc = dissect::load_be32(frame.data + dissection_.layers[dissection_.icrc].offset);
       packet.flags |= PointPacket::icrc_known;
     }
   }
-  const bool bad_header = options_.check_icrc && network_id == HeaderId::ipv4 &&
+  // Who trims need not renew it.
+  const bool trimmed = (packet.flags & PointPacket::trimmed) != 0;
+  const bool bad_header = options_.check_icrc && network_id == HeaderId::ipv4 && !trimmed &&
                           !dissect::ipv4_checksum_right({frame.data + network, frame.captured - network});
   if (icrc.status == CrcStatus::mismatch || bad_header) {
     packet.flags |= PointPacket::damaged;

@@ -28,6 +28,8 @@ struct PointPacket {
     damaged = 4,         ///< its ICRC or its IPv4 header checksum is wrong
     extended_known = 8,  ///< its AETH, RETH or AtomicETH was captured, not truncated
     numbered = 16,       ///< it has an IPv4 ID other than 0, so retransmissions differ
+    trimmed = 32,        ///< a switch before this point trimmed it
+    cut = 64,            ///< shorter than its IP length, by a switch that trims or by who shows it
   };
 
   FlowKey key;

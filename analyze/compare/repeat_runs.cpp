@@ -84,8 +84,7 @@ RepeatCause RepeatRuns::repeat(const Passage& passage, Space space, const Slot* 
   const bool itself = before != nullptr && before->stayed_between();
   const auto has_cause = [&](RepeatCause cause) { return open_[*sequence.run].run.cause == cause; };
   const RepeatCause lost = space == answers ? RepeatCause::response_lost_between : RepeatCause::lost_between;
-  if (!goes_on ||
-      (itself && !has_cause(before->outcome == Outcome::damaged ? RepeatCause::damaged_between : lost))) {
+  if (!goes_on || (itself && !has_cause(cause_if(before->outcome, lost)))) {
     end(sequence);
     const bool reliable = dissect::opcode_info(passage.opcode).service != dissect::Service::uc;
     RepeatReason reason;
@@ -193,10 +192,9 @@ std::optional<RepeatReason> RepeatRuns::told_by(const Open& open, std::uint32_t 
   }
   if (open.own_response && !answer.data) return std::nullopt;  // an ACK answers no READ
   if (!early) return std::nullopt;
-  if (answer.outcome == Outcome::lost || answer.outcome == Outcome::damaged) {
-    reason.cause = answer.outcome == Outcome::damaged ? RepeatCause::damaged_between
-                   : answer.data                      ? RepeatCause::response_lost_between
-                                                      : RepeatCause::ack_lost_between;
+  if (answer.outcome != Outcome::arrived && answer.outcome != Outcome::unknown) {
+    reason.cause = cause_if(answer.outcome,
+                            answer.data ? RepeatCause::response_lost_between : RepeatCause::ack_lost_between);
     return reason;
   }
   reason.cause = RepeatCause::answer_late;

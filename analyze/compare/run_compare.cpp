@@ -40,6 +40,7 @@ std::string_view repeat_cause_name(RepeatCause cause) noexcept {
       {{lost_before, "lost_before"},
        {lost_between, "lost_between"},
        {damaged_between, "damaged_between"},
+       {trimmed_between, "trimmed_between"},
        {overtaken_between, "overtaken_between"},
        {ack_lost_between, "ack_lost_between"},
        {nak_lost_between, "nak_lost_between"},
@@ -101,8 +102,10 @@ void Comparison::compare_marks(unsigned direction, const PacketSeen& a, const Pa
   };
   using Value = std::uint16_t;
   constexpr unsigned ecn_bits = 3;
-  change(MarkField::dscp, static_cast<Value>(a.traffic_class >> 2U),
-         static_cast<Value>(b.traffic_class >> 2U));
+  const auto dscp = [](const PacketSeen& seen) { return static_cast<Value>(seen.traffic_class >> 2U); };
+  // A switch that trims marks short packets, too, and leaves them whole.
+  if (!options_.dissecting.is_trimmed_dscp(dscp(direction == 0 ? b : a)))
+    change(MarkField::dscp, dscp(a), dscp(b));
   change(MarkField::ecn, static_cast<Value>(a.traffic_class & ecn_bits),
          static_cast<Value>(b.traffic_class & ecn_bits));
   change(MarkField::ttl, a.ttl, b.ttl);

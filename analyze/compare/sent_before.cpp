@@ -303,7 +303,10 @@ void SentBefore::sent(const Passage& passage, std::optional<std::uint32_t> lost_
   SentFlow& flow = impl_->flows[passage.flow];
   const dissect::OpcodeInfo& info = dissect::opcode_info(passage.opcode);
   const bool shown_at_both = passage.outcome == Outcome::arrived || passage.outcome == Outcome::damaged;
-  if (passage.shown_first && shown_at_both) impl_->order(flow, passage, result.directions[direction]);
+  // Packets of MRC take many paths, and their receiver expects no order.
+  const bool in_order = info.service != dissect::Service::mrc;
+  if (passage.shown_first && shown_at_both && in_order)
+    impl_->order(flow, passage, result.directions[direction]);
   if (is_sequenced(info)) {
     const Space space = info.request ? requests : answers;
     impl_->repeats(flow.sequence[space], space, passage, lost_place, direction, result);

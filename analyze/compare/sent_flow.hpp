@@ -21,6 +21,7 @@ enum class Outcome : std::uint8_t {
   arrived,
   lost,
   damaged,
+  trimmed,  ///< by a switch between the points
   unknown,  ///< the second point was not capturing
 };
 
@@ -62,7 +63,7 @@ struct Slot {
   std::uint8_t opcode = 0;
 
   [[nodiscard]] bool stayed_between() const noexcept {
-    return outcome == Outcome::lost || outcome == Outcome::damaged;
+    return outcome == Outcome::lost || outcome == Outcome::damaged || outcome == Outcome::trimmed;
   }
 };
 

@@ -26,19 +26,21 @@ RepeatRun::Evidence evidence_of(const Answer& answer, unsigned request_direction
           answer.opcode, answer.psn.value()};
 }
 
-RepeatCause cause_of(Outcome outcome, RepeatCause if_lost) noexcept {
-  if (outcome == Outcome::lost) return if_lost;
-  return outcome == Outcome::damaged ? RepeatCause::damaged_between : RepeatCause::unknown;
-}
-
 /// Whether something is known to have happened between the points.
 bool is_between(RepeatCause cause) noexcept {
   return cause == RepeatCause::lost_between || cause == RepeatCause::damaged_between ||
-         cause == RepeatCause::overtaken_between || cause == RepeatCause::ack_lost_between ||
-         cause == RepeatCause::nak_lost_between || cause == RepeatCause::response_lost_between;
+         cause == RepeatCause::trimmed_between || cause == RepeatCause::overtaken_between ||
+         cause == RepeatCause::ack_lost_between || cause == RepeatCause::nak_lost_between ||
+         cause == RepeatCause::response_lost_between;
 }
 
 }  // namespace
+
+RepeatCause cause_if(Outcome outcome, RepeatCause if_lost) noexcept {
+  if (outcome == Outcome::lost) return if_lost;
+  if (outcome == Outcome::trimmed) return RepeatCause::trimmed_between;
+  return outcome == Outcome::damaged ? RepeatCause::damaged_between : RepeatCause::unknown;
+}
 
 bool has_own_response(std::uint8_t opcode) noexcept {
   const dissect::OpcodeInfo& info = dissect::opcode_info(opcode);
@@ -139,7 +141,7 @@ RepeatReason WhyRepeated::of_nak(std::uint32_t flow, const Answer& nak, unsigned
   }
   reason.evidence = evidence_of(*named, direction);
   if (named->outcome != Outcome::arrived) {
-    reason.cause = cause_of(named->outcome, RepeatCause::lost_between);
+    reason.cause = cause_if(named->outcome, RepeatCause::lost_between);
     return reason;
   }
   reason.cause = came_behind || named->overtaken ? RepeatCause::overtaken_between : RepeatCause::lost_behind;
@@ -227,7 +229,7 @@ std::optional<RepeatReason> WhyRepeated::by_naks(const Question& q) {
   reason.nak_lost = true;
   reason.waited_ns = q.waited_ns;
   if (reason.cause == RepeatCause::lost_behind || not_ready != nullptr) {
-    reason.cause = cause_of(lost->outcome, RepeatCause::nak_lost_between);
+    reason.cause = cause_if(lost->outcome, RepeatCause::nak_lost_between);
     reason.evidence = evidence_of(*lost, q.direction);
   }
   return reason;
@@ -251,7 +253,7 @@ std::optional<RepeatReason> WhyRepeated::by_responses(const Question& q) const {
       continue;
     reason.evidence = evidence_of(*slot, 1 - q.direction);
     if (slot->outcome != Outcome::arrived) {
-      reason.cause = cause_of(slot->outcome, RepeatCause::response_lost_between);
+      reason.cause = cause_if(slot->outcome, RepeatCause::response_lost_between);
     } else if (slot->overtaken) {
       reason.cause = RepeatCause::overtaken_between;
     } else {
@@ -302,7 +304,7 @@ std::optional<RepeatReason> WhyRepeated::by_acknowledges(const Question& q) cons
   }
   if (untold) return reason;
   if (lost == nullptr) return std::nullopt;
-  reason.cause = cause_of(lost->outcome, RepeatCause::ack_lost_between);
+  reason.cause = cause_if(lost->outcome, RepeatCause::ack_lost_between);
   reason.evidence = evidence_of(*lost, q.direction);
   return reason;
 }
@@ -320,12 +322,12 @@ std::optional<RepeatReason> WhyRepeated::by_later_requests(const Question& q) co
     const Slot* slot = sent_.slots.find(q.flow, requests, psn);
     const Slot* answer = q.back == SentFlow::none ? nullptr : sent_.slots.find(q.back, answers, psn);
     if (slot != nullptr && slot->stayed_between()) {
-      reason.cause = cause_of(slot->outcome, RepeatCause::lost_between);
+      reason.cause = cause_if(slot->outcome, RepeatCause::lost_between);
       reason.evidence = evidence_of(*slot, q.direction);
     } else if (answer != nullptr && q.before != nullptr && answer->time_ns > q.before->arrival_ns &&
                (answer->stayed_between() || answer->overtaken)) {
       reason.cause = answer->overtaken ? RepeatCause::overtaken_between
-                                       : cause_of(answer->outcome, RepeatCause::response_lost_between);
+                                       : cause_if(answer->outcome, RepeatCause::response_lost_between);
       reason.evidence = evidence_of(*answer, 1 - q.direction);
     } else {
       continue;
@@ -384,7 +386,7 @@ RepeatReason WhyRepeated::of_request(const Passage& passage, const Slot* before,
          found->cause == RepeatCause::response_lost_between || found->cause == RepeatCause::answer_late ||
          found->cause == RepeatCause::answer_passed || found->cause == RepeatCause::receiver_not_ready);
     if (stayed && !answered) {
-      reason.cause = cause_of(before->outcome, RepeatCause::lost_between);
+      reason.cause = cause_if(before->outcome, RepeatCause::lost_between);
       reason.evidence = evidence_of(*before, direction);
       reason.nak_lost = found && found->nak_lost;
       if (!found || found->nak_lost) reason.waited_ns = q.waited_ns;
@@ -426,7 +428,7 @@ RepeatReason WhyRepeated::of_response(const Passage& passage, const Slot* before
   }
   reason.evidence = evidence_of(*before, direction);
   if (before->outcome != Outcome::arrived) {
-    reason.cause = cause_of(before->outcome, RepeatCause::response_lost_between);
+    reason.cause = cause_if(before->outcome, RepeatCause::response_lost_between);
   } else {
     reason.cause = before->overtaken ? RepeatCause::overtaken_between : RepeatCause::lost_behind;
   }

@@ -18,6 +18,9 @@ struct RepeatReason {
   std::optional<std::int64_t> waited_ns, answered_ns;
 };
 
+/// Why one was sent again whose transmission before had that outcome, or the answer to it.
+[[nodiscard]] RepeatCause cause_if(Outcome outcome, RepeatCause if_lost) noexcept;
+
 /// Whether it is a READ or an ATOMIC: only its own response answers it.
 [[nodiscard]] bool has_own_response(std::uint8_t opcode) noexcept;
 

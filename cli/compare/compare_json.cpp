@@ -104,6 +104,10 @@ void write_counts(JsonWriter& json, const CompareResult& result) {
   write_both(json, "not_covered", result, &CompareDirection::not_covered);
   write_both(json, "duplicated", result, &CompareDirection::duplicated);
   write_both(json, "damaged", result, &CompareDirection::corrupted);
+  write_both(json, "trimmed", result, &CompareDirection::trimmed);
+  write_both(json, "cut", result, &CompareDirection::cut);
+  write_both(json, "undecided", result, &CompareDirection::undecided);
+  write_both(json, "elsewhere", result, &CompareDirection::elsewhere);
   json.key("reordered").begin_object();
   for (unsigned i = 0; i < direction_names.size(); ++i) {
     const CompareDirection& d = result.directions[i];
@@ -145,6 +149,7 @@ void write_json_paths(JsonWriter& json, const CompareResult& result) {
     json.begin_object().field("direction", direction_names[path.direction]);
     json.field("src", analyze::address_text(path.src)).field("dst", analyze::address_text(path.dst));
     json.field("udp_sport", path.port).field("packets", path.packets).field("lost", path.lost);
+    json.field("trimmed", path.trimmed);
     json.field("ce_added", path.ce_added).key("delay_ns");
     write_delay(json, path.delay, !result.clocks.offset_ns);
     json.end_object();

@@ -29,6 +29,7 @@ SCENARIOS = {
     "requests_before": (REQUESTS + ["--loss-before", "0.01"], "b", {"lost_before", "lost_behind", "unknown"}, 0.03),
     "requests_behind": (REQUESTS + ["--loss-after", "0.01"], "a", {"lost_behind", "lost_before", "unknown"}, 0.03),
     "requests_between_near_a": (REQUESTS + ["--loss-before", "0.01"], "a", {"lost_between"}, 0.001),
+    "requests_trimmed": (REQUESTS + ["--trim-percent", "1", "--path-mtu", "1024"], "a", {"trimmed_between"}, 0.001),
     "responses_between": (RESPONSES + ["--loss-before", "0.01"], "b", ANSWER_LOST, 0.1),
     "responses_between_near_a": (RESPONSES + ["--loss-after", "0.01"], "a", ANSWER_LOST, 0.15),
     "responses_passed": (RESPONSES + ["--loss-after", "0.01"], "b", {"answer_passed"}, 0.1),

@@ -27,6 +27,9 @@ class TwoPoints {
     unsigned copies = 1;                                ///< at the second
     std::function<void(support::RoceFrame&)> change{};  ///< of the frame between the points
     bool flip = false;                                  ///< a payload bit
+    /// So many bytes a switch leaves of it, with DSCP 11; its IPv4 checksum stays that of the whole packet.
+    std::size_t trimmed_to = 0;
+    bool length_renewed = true;  ///< that of IPv4
   };
 
   MemorySource a, b;
@@ -74,6 +77,7 @@ class TwoPoints {
     if (way.change) way.change(there);
     std::vector<std::uint8_t> bytes = support::build(there);
     if (way.flip) bytes[bytes.size() - 8] ^= 0x10;
+    if (way.trimmed_to != 0) trim(bytes, way);
     for (unsigned i = 0; i < way.copies; ++i)
       add(1 - direction, at_ns + way.delay_ns + 1000 * i, way.in_second, bytes);
   }
@@ -112,6 +116,16 @@ class TwoPoints {
   }
 
  private:
+  static void trim(std::vector<std::uint8_t>& bytes, const Way& way) {
+    constexpr std::size_t ip = 14, tos = ip + 1, length = ip + 2;
+    constexpr std::uint8_t dscp_11 = 11 << 2 | 2;
+    bytes[tos] = dscp_11;
+    if (way.length_renewed) {
+      bytes[length] = static_cast<std::uint8_t>((way.trimmed_to - ip) >> 8U);
+      bytes[length + 1] = static_cast<std::uint8_t>(way.trimmed_to - ip);
+    }
+    bytes.resize(way.trimmed_to);
+  }
   void add(unsigned side, std::int64_t at_ns, bool captured, std::vector<std::uint8_t> bytes) {
     if (captured) packets_[side].emplace_back(at_ns, std::move(bytes));
   }
