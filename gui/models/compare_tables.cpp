@@ -41,6 +41,12 @@ QString point_html(const analyze::ComparePointFacts& point, const QString& name)
 
 }  // namespace
 
+std::string ComparePathTable::key(std::size_t i) const {
+  std::string key;
+  for (const analyze::ComparePathColumn& column : columns().first(4)) key += column.text(row(i)) + ' ';
+  return key;
+}
+
 std::string MarkChangeTable::key(std::size_t i) const {
   const Row& change = row(i);
   const auto value = [](const std::optional<std::uint16_t>& v) { return v ? std::to_string(*v) : "-"; };

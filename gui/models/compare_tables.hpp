@@ -44,6 +44,15 @@ class LostTable : public CompareRows<analyze::LostPacket> {
   }
 };
 
+class ComparePathTable : public CompareRows<analyze::ComparePath> {
+ public:
+  [[nodiscard]] static std::span<const analyze::ComparePathColumn> columns() {
+    return analyze::compare_path_columns();
+  }
+  explicit ComparePathTable(const analyze::CompareResult& result) : CompareRows(result.paths) {}
+  [[nodiscard]] std::string key(std::size_t i) const;  ///< direction, addresses and port
+};
+
 class MarkChangeTable : public CompareRows<analyze::MarkChange> {
  public:
   [[nodiscard]] static std::span<const analyze::MarkChangeColumn> columns() {
@@ -67,6 +76,7 @@ class FigureTable : public CompareRows<analyze::CompareFigure> {
 };
 
 using LostModel = TableModel<LostTable>;
+using ComparePathModel = TableModel<ComparePathTable>;
 using MarkChangeModel = TableModel<MarkChangeTable>;
 using FigureModel = TableModel<FigureTable>;
 

@@ -134,6 +134,7 @@ QWidget* ComparePage::make_results() {
   points_->setWordWrap(true);
   points_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   lost_ = new TableView(tr("Lost packets"), lost_model_);
+  paths_ = new TableView(tr("Paths by UDP source port"), path_model_);
   changes_ = new TableView(tr("Changed marks"), change_model_);
 
   auto* right = new QSplitter(Qt::Vertical);
@@ -158,6 +159,7 @@ QWidget* ComparePage::make_results() {
   tabs_->addTab(summary, QString());
   tabs_->addTab(lost_, QString());
   tabs_->addTab(changes_, QString());
+  tabs_->addTab(paths_, QString());
 
   connect(findings_, &TableView::row_chosen, this, &ComparePage::show_finding);
   connect(&finding_model_, &TableModelBase::rows_changed, this, [this] {
@@ -257,6 +259,7 @@ void ComparePage::show_result(CompareResultPtr result) {
   result_ = std::move(result);
   mark_failure(false);
   show_compared(lost_model_, result_);
+  show_compared(path_model_, result_);
   show_compared(change_model_, result_);
   show_compared(figure_model_, result_);
   finding_snapshot_ = result_ ? compare_snapshot(*result_) : nullptr;
@@ -271,6 +274,10 @@ void ComparePage::show_result(CompareResultPtr result) {
   tabs_->setTabText(1, result_ ? tr("Lost (%1)").arg(result_->lost.size()) : tr("Lost"));
   tabs_->setTabText(
       2, result_ ? tr("Changed markings (%1)").arg(result_->changes.size()) : tr("Changed markings"));
+  tabs_->setTabText(3, result_ ? tr("Paths (%1)").arg(result_->paths.size()) : tr("Paths"));
+  tabs_->setTabToolTip(3, result_ && result_->paths_omitted != 0
+                              ? tr("%1 packets of more paths are not listed").arg(result_->paths_omitted)
+                              : tr("What each UDP source port carried, lost and delayed between the points"));
   if (result_ && result_->lost_omitted != 0) {
     tabs_->setTabToolTip(1, tr("%1 more are counted but not listed").arg(result_->lost_omitted));
   } else {

@@ -45,6 +45,7 @@ class ComparePage : public Page {
   [[nodiscard]] QString command() const;  ///< the equivalent command line
   [[nodiscard]] TableView& lost() noexcept { return *lost_; }
   [[nodiscard]] DetailView& detail() noexcept { return *detail_; }
+  [[nodiscard]] TableView& paths() noexcept { return *paths_; }
   [[nodiscard]] TableView& changes() noexcept { return *changes_; }
   [[nodiscard]] TableView& figures() noexcept { return *figures_; }
   [[nodiscard]] TableView& findings() noexcept { return *findings_; }
@@ -72,6 +73,7 @@ class ComparePage : public Page {
   std::array<QStringList, 2> compared_;  ///< the captures of the result shown
   CompareResultPtr result_;
   LostModel lost_model_;
+  ComparePathModel path_model_;
   MarkChangeModel change_model_;
   FigureModel figure_model_;
   FindingListModel finding_model_;
@@ -89,6 +91,7 @@ class ComparePage : public Page {
   TableView* findings_ = nullptr;
   DetailView* detail_ = nullptr;
   TableView* lost_ = nullptr;
+  TableView* paths_ = nullptr;
   TableView* changes_ = nullptr;
 };
 

@@ -53,10 +53,11 @@ TEST(Compare, ShowsWhatTheCommandLinePrints) {
   const auto all = pairs();
   ASSERT_GE(all.size(), 5U);
   LostModel lost_model;
+  ComparePathModel path_model;
   MarkChangeModel change_model;
   FigureModel figure_model;
-  const QAbstractItemModelTester lost_tester(&lost_model), change_tester(&change_model),
-      figure_tester(&figure_model);
+  const QAbstractItemModelTester lost_tester(&lost_model), path_tester(&path_model),
+      change_tester(&change_model), figure_tester(&figure_model);
   for (const auto& [a, b] : all) {
     SCOPED_TRACE(a);
     const CompareJob::News news = compared(sample(a), sample(b));
@@ -65,6 +66,7 @@ TEST(Compare, ShowsWhatTheCommandLinePrints) {
     cli::compare_json(*news.result, false, {text});
     const QJsonObject json = QJsonDocument::fromJson(QByteArray::fromStdString(text)).object();
     show_compared(lost_model, news.result);
+    show_compared(path_model, news.result);
     show_compared(change_model, news.result);
     show_compared(figure_model, news.result);
 
@@ -75,6 +77,12 @@ TEST(Compare, ShowsWhatTheCommandLinePrints) {
            {"direction", "connection", "psn", "packet", "repaired_by", "src", "dst", "dst_qp", "opcode"}) {
         EXPECT_EQ(exact(lost_model, row, key), json_text(lost[row].toObject()[QLatin1String(key)])) << key;
       }
+    }
+    const QJsonArray paths = json[QLatin1String("paths")].toArray();
+    ASSERT_EQ(path_model.rowCount(), paths.size());
+    for (int row = 0; row < path_model.rowCount(); ++row) {
+      for (const char* key : {"direction", "src", "dst", "packets", "lost", "trimmed", "ce_added"})
+        EXPECT_EQ(exact(path_model, row, key), json_text(paths[row].toObject()[QLatin1String(key)])) << key;
     }
     const QJsonArray changes = json[QLatin1String("changes")].toArray();
     ASSERT_EQ(change_model.rowCount(), changes.size());

@@ -49,6 +49,8 @@ TEST(ComparePage, ShowsWhatWasLostAndLeadsToThePacket) {
   EXPECT_EQ(page.headline(), compare_headline(*page.result()));
   EXPECT_EQ(static_cast<std::size_t>(page.lost().rows().rowCount()), page.result()->lost.size());
   EXPECT_GT(page.figures().rows().rowCount(), 3);
+  EXPECT_EQ(static_cast<std::size_t>(page.paths().rows().rowCount()), page.result()->paths.size());
+  EXPECT_FALSE(page.result()->paths.empty());
   EXPECT_FALSE(page.figures().horizontalHeader()->stretchLastSection());  // both directions side by side
   EXPECT_EQ(static_cast<std::size_t>(page.findings().rows().rowCount()), page.result()->findings.size());
 
