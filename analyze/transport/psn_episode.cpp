@@ -92,9 +92,12 @@ void PsnSpace::recall(episode::List<Note>& notes, std::uint32_t pmtu, std::int64
       if (op != nullptr && op->first != seen.psn) op = nullptr;
       const bool whole = op != nullptr && op->last >= op->first && !op->open_end;
       const bool by_length = op != nullptr && op->has_reth && pmtu != 0;
-      note.count = whole                 ? static_cast<std::int32_t>(op->last - op->first + 1)
+      const std::int64_t asked = by_length ? packets_of(op->length, pmtu) : INT32_MAX;
+      // It was taken to reach as far as the next request, before the path MTU was known: one between may come
+      // late.
+      note.count = whole ? static_cast<std::int32_t>(std::min(op->last - op->first + 1, asked))
                    : answered != nullptr ? static_cast<std::int32_t>(answered->last - seen.psn + 1)
-                   : by_length           ? static_cast<std::int32_t>(packets_of(op->length, pmtu))
+                   : by_length           ? static_cast<std::int32_t>(asked)
                                          : 0;
     }
   };

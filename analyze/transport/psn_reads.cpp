@@ -59,7 +59,8 @@ bool PsnSpace::close_open_read(Step& s, std::int64_t psn) {
 void PsnSpace::close_awaited(std::int64_t first, std::int64_t end) noexcept {
   for (std::size_t i = awaited_head_; i < awaited_.size(); ++i) {
     Awaited& one = awaited_[i];
-    if (!one.open_end || one.next < first || one.next > end) continue;
+    // One that is answered stands where the next one begins.
+    if (!one.open_end || one.first - static_cast<std::uint32_t>(first) >= end - first) continue;
     one.end = std::max(end, one.next);
     one.open_end = false;
   }
@@ -102,6 +103,15 @@ void PsnSpace::learn_from_response(Step& s, std::int64_t psn) {
   const bool last = s.info.ends_message() && op->kind == OperationKind::read && !op->retried &&
                     (only ? psn == op->first && op->has_reth && bytes == op->length : psn > op->first);
   if (last && !op->open_end && op->last > psn) end_read_at(s, *op, psn);
+  // It seemed to reach as far as the next request, and one between comes late.
+  const bool full = !s.info.ends_message() && bytes != 0 && bytes == s.connection.pmtu;
+  if (full && op->kind == OperationKind::read && op->has_reth && !op->open_end) {
+    const std::int64_t asked_to = op->first + packets_of(op->length, bytes) - 1;
+    if (op->last > asked_to && psn <= asked_to) {
+      end_read_at(s, *op, asked_to);
+      close_awaited(op->first, asked_to + 1);
+    }
+  }
   if (!op->open_end) return;
   const std::uint32_t pmtu = s.connection.pmtu;
   if (op->has_reth && pmtu != 0) {

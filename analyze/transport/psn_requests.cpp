@@ -313,7 +313,7 @@ void PsnSpace::learn_asking(Step& s, std::int64_t psn) {
 
 /// Notes a request whose answer has PSNs of its own.
 void PsnSpace::await(std::int64_t psn, std::int64_t count) {
-  Awaited one{psn, psn + std::max<std::int64_t>(count, 1), count == 0};
+  Awaited one{psn, psn + std::max<std::int64_t>(count, 1), count == 0, static_cast<std::uint32_t>(psn)};
   one.next = std::max(psn, std::min(resp_.answered, one.end));  // its answers may have come before it
   if (one.open_end && resp_.answered > psn) {
     const Seen* const last = answers_.find(resp_.answered - 1);

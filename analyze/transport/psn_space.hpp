@@ -61,7 +61,8 @@ struct ResponderModel {
 struct Awaited {
   std::int64_t next = 0;
   std::int64_t end = 0;
-  bool open_end = false;  ///< of a READ: nobody knows how many there are
+  bool open_end = false;    ///< of a READ: nobody knows how many there are
+  std::uint32_t first = 0;  ///< the PSN that its request has, low bits
 };
 
 /// A sequence NAK or RNR NAK.

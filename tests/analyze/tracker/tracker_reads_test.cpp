@@ -210,5 +210,29 @@ TEST(TrackerReads, WhatCameBeforeALateResponseIsAskedForAgainAndNotLost) {
   EXPECT_EQ(wire.verdict(again).cause, Cause::read_retry);
 }
 
+/// Before the path MTU is known a READ seems to reach as far as the next request, and one between comes late.
+TEST(TrackerReads, OneThatIsOvertakenAtTheBeginningMissesNothing) {
+  Wire wire;
+  read(wire, 100, 6);
+  PacketRecord late = wire.make(a, b, read_request, 106);
+  late.dma_length = 10 * 1024;
+  read(wire, 116, 13);
+  wire.send(late);
+  for (std::uint32_t psn = 100; psn < 105; ++psn) wire.send(response(wire, psn, psn == 100 ? first : middle));
+  PacketRecord end = response(wire, 105, last);  // it is overtaken as well
+  wire.send(response(wire, 106, first));
+  end.time_ns = wire.now_ns += 100;
+  wire.send(end);
+  respond(wire, 107, 116, false);
+  respond(wire, 116, 129);
+  for (std::uint32_t psn = 129; psn < 529; psn += 4) {
+    read(wire, psn, 4);
+    respond(wire, psn, psn + 4);
+  }
+  wire.finish();
+  EXPECT_EQ(Wire::lost(wire.flow(b, a), Lost::by_capture), 0U);
+  EXPECT_EQ(Wire::lost(wire.flow(b, a), Lost::before_capture), 0U);
+}
+
 }  // namespace
 }  // namespace roce::analyze::tracker_reads_test
