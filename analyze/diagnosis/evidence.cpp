@@ -29,14 +29,6 @@ int fitness(const Draft& draft, const Finding& finding, const FindingRole& role)
   return role.one_way ? 0 : 1;
 }
 
-std::string opening_sentence(const std::string& text) {
-  for (std::size_t at = text.find(". "); at != std::string::npos; at = text.find(". ", at + 1)) {
-    const char next = at + 2 < text.size() ? text[at + 2] : 'A';
-    if (next >= 'A' && next <= 'Z') return text.substr(0, at);
-  }
-  return !text.empty() && text.back() == '.' ? text.substr(0, text.size() - 1) : text;
-}
-
 /// The command at the end of a finding's advice.
 std::string command_of(const Finding& finding) {
   const std::size_t at = finding.advice.rfind("roceanalyze ");

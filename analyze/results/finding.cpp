@@ -64,4 +64,12 @@ void find_all(Snapshot& snapshot) {
   snapshot.findings_dropped = sink.dropped();
 }
 
+std::string opening_sentence(const std::string& text) {
+  for (std::size_t at = text.find(". "); at != std::string::npos; at = text.find(". ", at + 1)) {
+    const char next = at + 2 < text.size() ? text[at + 2] : 'A';
+    if ((next >= 'A' && next <= 'Z') || (next >= '0' && next <= '9')) return text.substr(0, at);
+  }
+  return !text.empty() && text.back() == '.' ? text.substr(0, text.size() - 1) : text;
+}
+
 }  // namespace roce::analyze

@@ -39,6 +39,9 @@ struct Finding {
   std::vector<std::uint32_t> connections;  ///< ids of the first few it is about
 };
 
+/// The first sentence of an explanation, without its full stop.
+[[nodiscard]] std::string opening_sentence(const std::string& text);
+
 /// Collects what rules find; bounded by `limit`, then counts what it drops. Not thread-safe.
 class FindingSink {
  public:

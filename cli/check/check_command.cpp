@@ -87,17 +87,18 @@ std::string check_text(const CheckOptions& options, const Snapshot& snapshot) {
     text += fmt::format("LIMITED: {}\n", limits);
   if (const analyze::Diagnosis* worst = analyze::worst_diagnosis(snapshot))
     text += diagnosis_line(*worst) + '\n';
-  const auto least = severity_named(options.analyze.fail_on).value_or(analyze::Severity::warning);
+  const FailOn least = FailOn::named(options.analyze.fail_on).value_or(FailOn());
+  const std::vector<const analyze::Diagnosis*> told = analyze::diagnoses_of_findings(snapshot);
   std::size_t failing = 0;
-  for (const Finding& finding : snapshot.findings) {
-    failing += finding.severity >= least ? 1 : 0;
-    text += check_finding_line(finding) + '\n';
+  for (std::size_t i = 0; i < snapshot.findings.size(); ++i) {
+    failing += least.reached_by(snapshot.findings[i], told[i]) ? 1U : 0U;
+    text += check_finding_line(snapshot.findings[i]) + '\n';
   }
   const std::string where =
       fmt::format("{} in {}, policy {}", plural(snapshot.totals.roce_packets, "RoCE packet", "RoCE packets"),
                   plural(snapshot.flows.size(), "flow", "flows"), printable(options.analyze.policy));
   for (const std::string& each : not_judged(snapshot)) text += fmt::format("not judged: {}\n", each);
-  if (failing == 0 && diagnosis_reaches(snapshot, least)) {
+  if (failing == 0 && least.reached_by_diagnoses(snapshot)) {
     text += fmt::format("failed: what is wrong is at or above {}, no finding alone is ({})\n",
                         options.analyze.fail_on, where);
   } else if (failing == 0 && (!missing.empty() || snapshot.markings.others != 0)) {
@@ -125,7 +126,7 @@ capture::OutputRules junit_rules(const CheckOptions& options) {
 
 /// Completes the JUnit file; returns exit_ok, or another status after a message.
 int write_junit(capture::OutputFile& file, const CheckOptions& options, const Snapshot& snapshot) {
-  const auto least = severity_named(options.analyze.fail_on).value_or(analyze::Severity::warning);
+  const FailOn least = FailOn::named(options.analyze.fail_on).value_or(FailOn());
   const std::string xml = junit_xml(snapshot, least, options.analyze.policy);
   auto written = file.append(xml.data(), xml.size());
   if (written) written = file.finish();

@@ -10,7 +10,6 @@
 #include "analyze/results/diagnosis.hpp"
 #include "analyze/results/finding.hpp"
 #include "analyze/results/not_judged.hpp"
-#include "cli/core/fail_on.hpp"
 
 namespace roce::cli {
 namespace {
@@ -93,12 +92,12 @@ struct Case {
 
 /// `told`: by finding, the diagnosis that it is evidence of.
 Case case_of(const analyze::Snapshot& snapshot, const std::vector<const analyze::Diagnosis*>& told,
-             const FindingRule& rule, analyze::Severity least) {
+             const FindingRule& rule, const FailOn& least) {
   Case out;
   for (std::size_t i = 0; i < snapshot.findings.size(); ++i) {
     const Finding& finding = snapshot.findings[i];
     if (finding.id != rule.id) continue;
-    const bool fails = finding.severity >= least;
+    const bool fails = least.reached_by(finding, told[i]);
     if (fails && out.failed == 0) {
       if (told[i] != nullptr) out.message = told[i]->sentence + ". ";
       out.message += fmt::format("{}: {}", finding.title, finding.subject);
@@ -131,7 +130,7 @@ Judged judged_by(const analyze::Snapshot& snapshot, analyze::Needs needs) {
 
 }  // namespace
 
-std::string junit_xml(const analyze::Snapshot& snapshot, analyze::Severity least, std::string_view policy) {
+std::string junit_xml(const analyze::Snapshot& snapshot, const FailOn& least, std::string_view policy) {
   std::string cases;
   std::size_t tests = 0, failures = 0, skipped = 0;
   const std::string limits = analyze::capture_limits_text(snapshot);
@@ -167,7 +166,7 @@ std::string junit_xml(const analyze::Snapshot& snapshot, analyze::Severity least
   }
   // No finding may be as bad as what they say together.
   const analyze::Diagnosis* const worst = analyze::worst_diagnosis(snapshot);
-  if (failures == 0 && looked && diagnosis_reaches(snapshot, least)) {
+  if (failures == 0 && looked && least.reached_by_diagnoses(snapshot)) {
     ++tests;
     ++failures;
     cases += fmt::format(

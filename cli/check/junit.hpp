@@ -6,6 +6,7 @@
 
 #include "analyze/results/snapshot.hpp"
 #include "capture/write/output_rules.hpp"
+#include "cli/core/fail_on.hpp"
 
 namespace roce::cli {
 
@@ -13,7 +14,7 @@ namespace roce::cli {
 /// at or above `least` fails, with the diagnosis that it is evidence of; the worst one is a property;
 /// findings below it are in the output of the case, and what was not judged in the output of the suite.
 /// Inputs that failed and incomplete results are errors; without RoCE packets there are no other test cases.
-[[nodiscard]] std::string junit_xml(const analyze::Snapshot& snapshot, analyze::Severity least,
+[[nodiscard]] std::string junit_xml(const analyze::Snapshot& snapshot, const FailOn& least,
                                     std::string_view policy);
 
 /// Whether it is such a file, of an earlier check.

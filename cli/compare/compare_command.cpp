@@ -15,6 +15,7 @@
 #include "cli/core/command.hpp"
 #include "cli/core/confined_inputs.hpp"
 #include "cli/core/dissect_options.hpp"
+#include "cli/core/fail_on.hpp"
 #include "cli/core/input_files.hpp"
 #include "cli/core/interrupt.hpp"
 #include "cli/core/output.hpp"
@@ -93,16 +94,6 @@ void name_connections(const Files& files, unsigned direction, const CompareComma
     result.points[direction].stop_reason = snapshot->stop_reason;
   }
   analyze::name_connections(result, direction, *snapshot);
-}
-
-bool worst_reaches(const analyze::CompareResult& result, const std::string& severity) {
-  using analyze::Severity;
-  for (const Severity least : {Severity::info, Severity::notice, Severity::warning, Severity::error}) {
-    if (analyze::severity_name(least) != severity) continue;
-    return std::any_of(result.findings.begin(), result.findings.end(),
-                       [least](const analyze::Finding& finding) { return finding.severity >= least; });
-  }
-  return false;
 }
 
 analyze::ComparePoint point_of(const Source& source, const Files& files,
@@ -224,7 +215,7 @@ int run_compare(const CompareCommand& options) {
     name_connections(files_b, 1, options, limits, result);
   }
   int status = report_incompleteness(verdict_of(result));
-  if (status == exit_ok && worst_reaches(result, options.fail_on)) status = exit_findings;
+  if (status == exit_ok && reaches(verdict_of(result), options.fail_on)) status = exit_findings;
   return print_comparison(options, result, status);
 }
 
@@ -269,11 +260,7 @@ void add_compare(CLI::App& app, Action& action) {
                    "packets of both captures buffered for matching (a power of two, 80 bytes each)")
       ->check(CLI::Range(least_window, largest_window))
       ->type_name("N");
-  command
-      ->add_option("--fail-on", options->fail_on,
-                   "exit status 1 if there is a finding at or above this level: info, notice, warning, error")
-      ->check(CLI::IsMember({"info", "notice", "warning", "error"}))
-      ->type_name("LEVEL");
+  add_fail_on_option(*command, options->fail_on);
   command
       ->add_option(
           "--jobs", options->jobs,

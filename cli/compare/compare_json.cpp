@@ -251,6 +251,7 @@ void compare_json(const CompareResult& result, bool pretty, const ReportSink& si
   write_json_repeats(json, result, sink);
   write_black_holes(json, result);
   json.field("window_exceeded", result.window_exceeded).field("untracked", result.untracked);
+  write_diagnoses(json, verdict);
   write_findings(json, verdict);
   json.end_object();
   sink.text += '\n';

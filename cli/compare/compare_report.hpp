@@ -16,7 +16,7 @@ void compare_json(const analyze::CompareResult& result, bool pretty, const analy
 /// The lost packets, or the repeats with their causes, as CSV (RFC 4180).
 [[nodiscard]] std::string compare_csv(const analyze::CompareResult& result, bool repeats);
 
-/// A snapshot with the comparison's findings and the diagnostics of both captures, for write_verdict().
+/// A snapshot with the comparison's findings and diagnoses, and the diagnostics of both captures.
 [[nodiscard]] analyze::Snapshot verdict_of(const analyze::CompareResult& result);
 
 }  // namespace roce::cli

@@ -8,8 +8,10 @@
 
 #include "analyze/base/address_text.hpp"
 #include "analyze/base/units.hpp"
+#include "analyze/compare/compare_diagnoses.hpp"
 #include "analyze/compare/compare_words.hpp"
 #include "analyze/compare/lost_columns.hpp"
+#include "analyze/results/capture_health.hpp"
 #include "cli/compare/compare_report.hpp"
 #include "cli/core/listing.hpp"
 #include "cli/core/page.hpp"
@@ -128,11 +130,43 @@ void write_paths(Page& page, const CompareResult& result, std::size_t top) {
   page.block(table_text(rows, analyze::compare_path_columns(), "", page.width()));
 }
 
+/// How many there are of each severity: "1 degraded, 2 odd".
+std::string counts_text(const std::vector<analyze::Diagnosis>& diagnoses) {
+  std::string text;
+  using enum analyze::Consequence;
+  for (const analyze::Consequence severity : {fatal, degraded, odd}) {
+    const auto count = std::count_if(diagnoses.begin(), diagnoses.end(),
+                                     [severity](const auto& each) { return each.severity == severity; });
+    if (count != 0)
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, analyze::consequence_names[severity]);
+  }
+  return text;
+}
+
+/// What is wrong, worst first, then the small print: how much there is of it, and what is worth knowing.
+void write_comparison_verdict(Page& page, const analyze::Snapshot& verdict) {
+  constexpr std::size_t in_full = 10;
+  write_what_is_wrong(page, verdict, in_full);
+  const analyze::CaptureHealth health = analyze::capture_health(verdict);
+  page.section("Verdict", health.good() ? "1;32" : "1");
+  if (!health.anything) return page.line(health.nothing("no RoCE packets"));
+  const std::string counts = counts_text(verdict.diagnoses);
+  page.line(fmt::format("{} in {} of both captures",
+                        counts.empty() ? std::string(health.without_findings()) : counts,
+                        plural(verdict.totals.roce_packets, "RoCE packet", "RoCE packets")));
+  for (const analyze::Finding& finding : verdict.findings) {
+    if (finding.severity != analyze::Severity::info) continue;
+    page.line(printable(fmt::format("noted: {}: {} ({}): {}", finding.subject, finding.title, finding.id,
+                                    finding.explanation)));
+  }
+}
+
 }  // namespace
 
 analyze::Snapshot verdict_of(const CompareResult& result) {
   analyze::Snapshot snapshot;
   snapshot.findings = std::vector<analyze::Finding>(result.findings.begin(), result.findings.end());
+  snapshot.diagnoses = analyze::compare_diagnoses(result);
   snapshot.totals.roce_packets = result.points[0].packets + result.points[1].packets;
   snapshot.icrc_checked = false;
   for (const analyze::ComparePointFacts& point : result.points) {
@@ -146,10 +180,8 @@ analyze::Snapshot verdict_of(const CompareResult& result) {
 }
 
 std::string compare_text(const CompareResult& result, const ReportStyle& style) {
-  ReportStyle all = style;
-  all.findings = true;
-  Page page(all);
-  write_verdict(page, verdict_of(result));
+  Page page(style);
+  write_comparison_verdict(page, verdict_of(result));
   page.gap();
   write_point(page, result.points[0], "A");
   write_point(page, result.points[1], "B");

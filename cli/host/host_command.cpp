@@ -190,10 +190,10 @@ int run_host(const HostCommandOptions& options) {
     add_findings(report, report.wire->findings);
   }
   analyze::sort_findings(report.findings);
-  const auto least = severity_named(options.fail_on);
+  const auto least = FailOn::named(options.fail_on);
   const bool fails =
       least && std::any_of(report.findings.begin(), report.findings.end(),
-                           [&](const analyze::HostFinding& f) { return f.severity >= *least; });
+                           [&](const analyze::HostFinding& f) { return f.severity >= least->severity(); });
   if (fails && status == exit_ok) status = exit_findings;
   if (options.json) return print_text(host_report_json(report, options.pretty), status, Encoding::utf8);
   return print_text(host_text(report, style_of(options)), status);

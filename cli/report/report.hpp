@@ -12,7 +12,9 @@
 
 namespace roce::cli {
 
-/// The verdict and the findings, most severe first; or that nothing wrong was found.
+/// What is incomplete or limited, and the diagnoses: the first `in_full`, and some more by their sentence.
+void write_what_is_wrong(Page& page, const analyze::Snapshot& snapshot, std::size_t in_full);
+/// The same, the verdict and the findings, most severe first; or that nothing wrong was found.
 void write_verdict(Page& page, const analyze::Snapshot& snapshot);
 
 /// What was skipped or could not be used; nothing without diagnostics.

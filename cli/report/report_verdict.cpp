@@ -45,15 +45,17 @@ void write_diagnosis(Page& page, const Snapshot& s, const Diagnosis& d) {
   line(analyze::facts_text(d));
   line(analyze::not_excluded_text(d));
   line(analyze::would_decide_text(d));
-  line(evidence_text(s,
-                     {d.packets, d.at_least > d.packets.size(), d.since_ns, d.until_ns, analyze::doubt(d)}));
+  if (!d.packets.empty()) {
+    line(evidence_text(
+        s, {d.packets, d.at_least > d.packets.size(), d.since_ns, d.until_ns, analyze::doubt(d)}));
+  }
   write_advice(page, analyze::advice_parts(d, files_to_type(s, page.style())));
   line(analyze::evidence_text(s, d));
   page.gap();
 }
 
-void write_diagnoses(Page& page, const Snapshot& s) {
-  const std::size_t full = std::min(told, s.diagnoses.size());
+void write_diagnoses(Page& page, const Snapshot& s, std::size_t in_full) {
+  const std::size_t full = std::min(in_full, s.diagnoses.size());
   for (std::size_t i = 0; i < full; ++i) write_diagnosis(page, s, s.diagnoses[i]);
   const std::size_t short_ones = std::min(named, s.diagnoses.size());
   for (std::size_t i = full; i < short_ones; ++i) {
@@ -90,8 +92,7 @@ std::string coverage_text(const Snapshot& s, bool checked) {
 
 }  // namespace
 
-void write_verdict(Page& page, const Snapshot& s) {
-  const analyze::CaptureHealth assessment = analyze::capture_health(s);
+void write_what_is_wrong(Page& page, const Snapshot& s, std::size_t in_full) {
   if (const std::string missing = analyze::incomplete_text(s); !missing.empty()) {
     page.section("INCOMPLETE", "1;33");
     page.line(missing);
@@ -100,7 +101,12 @@ void write_verdict(Page& page, const Snapshot& s) {
     page.section("LIMITED", "1;33");
     page.line(limits);
   }
-  write_diagnoses(page, s);
+  write_diagnoses(page, s, in_full);
+}
+
+void write_verdict(Page& page, const Snapshot& s) {
+  const analyze::CaptureHealth assessment = analyze::capture_health(s);
+  write_what_is_wrong(page, s, told);
   page.section("Verdict", assessment.good() ? "1;32" : "1");
   if (!assessment.anything)
     return page.line(

@@ -99,6 +99,11 @@ class Check(unittest.TestCase):
         self.assertEqual(run("check", "--policy", "nvidia")[0], 2)
         self.assertEqual(run("check", "/nonexistent", "--policy", "nvidia")[0], 3)
         self.assertEqual(run("check", self.capture, "--policy", "nvidia", "--fail-on", "never")[0], 2)
+        # On the scale of diagnoses: the losses cost time, and ended nothing.
+        loss = os.path.join(SAMPLES, "04_write_loss1.cb.pcap.zst")
+        for level, expected in (("odd", 1), ("degraded", 1), ("fatal", 0)):
+            self.assertEqual(run("report", loss, "--fail-on", level)[0], expected, level)
+            self.assertEqual(run("check", loss, "--policy", "nvidia", "--fail-on", level)[0], expected, level)
         self.assertEqual(run("check", self.capture, "--policy", "nvidia", "--junit", "/nonexistent/x.xml")[0], 3)
         status, out, err = run("check", self.capture, "--policy", self.path("bad.toml", "trust = \"dcsp\"\n[clas]\n"))
         self.assertEqual((status, out), (2, ""))

@@ -146,6 +146,8 @@ class Compare(unittest.TestCase):
 
     def test_fail_on(self):
         run(*LOSS, "--fail-on", "error", status=1)
+        run(*LOSS, "--fail-on", "degraded", status=1)
+        run(*LOSS, "--fail-on", "fatal")
         run(*ANSWERS, "--fail-on", "info", status=1)
         run(OTHER, OTHER, "--fail-on", "info")
 
