@@ -81,7 +81,7 @@ OutageFinder::OutageFinder(const Snapshot& snapshot, Outages& found)
     if (!may_follow(incident.what) || incident.start_ns == capture::no_time) continue;
     const Connection* const connection = find_connection(snapshot.connections, incident.connection);
     if (connection == nullptr || !snapshot.completeness.bears(needs::both_directions, *connection)) continue;
-    Between& between = pairs_[hosts_of(*connection)];
+    Between& between = pairs_[host_pair_of(*connection)];
     between.all.push_back(&incident);
     incidents_[incident.connection].push_back(&incident);
     if (incident.learned == LearnedBy::timer && incident.learned_after_ns > 0)
@@ -112,7 +112,7 @@ std::int64_t OutageFinder::begin_of(const Wait& wait) const {
 }
 
 bool OutageFinder::is_long(const Wait& wait) const {
-  const Between& between = pairs_.at(hosts_of(*wait.connection));
+  const Between& between = pairs_.at(host_pair_of(*wait.connection));
   if (between.timer_ns <= 0) return false;
   const std::int64_t own_ns = wait.incident->learned_after_ns;
   if (wait.heard) {
@@ -239,7 +239,7 @@ void OutageFinder::find_at_once() {
   std::set<std::pair<std::uint32_t, unsigned>> requesters;
   std::int64_t first_ns = INT64_MAX, last_ns = INT64_MIN, until_ns = INT64_MAX;
   for (const Wait& wait : waits) {
-    stopped[hosts_of(*wait.connection)].push_back(wait);
+    stopped[host_pair_of(*wait.connection)].push_back(wait);
     requesters.emplace(wait.connection->id, wait.incident->side);
     first_ns = std::min(first_ns, wait.incident->start_ns);
     last_ns = std::max(last_ns, wait.incident->start_ns);
@@ -371,7 +371,7 @@ Outages::Outages(const Snapshot& snapshot) {
 
 const Outage* Outages::of(const Incident& incident, const Connection& connection) const {
   if (!may_follow(incident.what) || incident.start_ns == capture::no_time) return nullptr;
-  const auto between = all_.find(hosts_of(connection));
+  const auto between = all_.find(host_pair_of(connection));
   if (between == all_.end()) return nullptr;
   const auto found = std::find_if(between->second.begin(), between->second.end(),
                                   [&](const Outage& each) { return each.goes_with(incident); });
@@ -380,7 +380,7 @@ const Outage* Outages::of(const Incident& incident, const Connection& connection
 
 const Outage* Outages::around(const Connection& connection, std::int64_t from_ns,
                               std::int64_t until_ns) const {
-  const auto between = all_.find(hosts_of(connection));
+  const auto between = all_.find(host_pair_of(connection));
   if (between == all_.end()) return nullptr;
   const auto found = std::find_if(between->second.begin(), between->second.end(), [&](const Outage& each) {
     return from_ns >= each.from_ns && until_ns <= each.last_ns();

@@ -81,7 +81,8 @@ std::uint64_t answered(const Requester& requester) {
 }  // namespace
 
 Exchanges::Exchanges(const Snapshot& snapshot) {
-  for (const Connection& connection : snapshot.connections) all_[hosts_of(connection)].push_back(&connection);
+  for (const Connection& connection : snapshot.connections)
+    all_[host_pair_of(connection)].push_back(&connection);
 }
 
 bool Exchanges::went_on(const Route& hosts, Stretch stretch,

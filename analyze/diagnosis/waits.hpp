@@ -17,7 +17,7 @@ namespace roce::analyze::diagnosis {
 inline constexpr std::uint32_t all_retries = 7;
 
 /// The two hosts of a connection, the lower address first.
-[[nodiscard]] inline Route hosts_of(const Connection& connection) {
+[[nodiscard]] inline Route host_pair_of(const Connection& connection) {
   return std::minmax(connection.ends[0].address, connection.ends[1].address);
 }
 
