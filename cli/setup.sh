@@ -38,7 +38,7 @@ libibverbs-dev   | header:infiniband/verbs.h | captures RDMA devices (its librar
 prometheus-cpp-dev | header:prometheus/exposer.h | serves metrics
 libpcap-dev      | header:pcap/pcap.h      | captures on network interfaces
 libseccomp-dev   | header:seccomp.h        | confines who reads packets
-libsqlite3-dev   | header:sqlite3.h        | exports databases
+libsqlite3-dev   | header:sqlite3.h        | stores and exports in SQLite
 '
 
 # What the window needs besides.

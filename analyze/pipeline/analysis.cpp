@@ -149,6 +149,7 @@ class Pipeline final : private Relay::Stages {
       DissectStage::glance_at(batch, glances_);
       options_.summaries(batch.frames_before + 1, glances_);
     }
+    if (options_.marks != nullptr) mark(batch);
     followed_.links.watch(batch, stage_);
     for (const std::uint32_t i : batch.exports)
       followed_.exports.see(batch.frames_before + i + 1, frames[i], stage_.dissect_again(batch, frames[i]));
@@ -166,6 +167,18 @@ class Pipeline final : private Relay::Stages {
       hold.unlock();
     }
     if (options_.progress) report_progress();
+  }
+
+  void mark(const Batch& batch) {
+    const std::vector<capture::Frame>& frames = batch.read.frames;
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+      const PacketBrief& packet = batch.packets[i];
+      if (packet.image != 0) {
+        options_.marks->see(stage_.record_of(frames[i], packet), batch.first_time_ns);
+      } else if (packet.place != Tracker::no_hint) {
+        options_.marks->see(batch.records[packet.place], batch.first_time_ns);
+      }
+    }
   }
 
   void report_progress() {

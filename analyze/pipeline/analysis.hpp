@@ -11,6 +11,7 @@
 
 #include "analyze/base/time_bound.hpp"
 #include "analyze/filter/filter.hpp"
+#include "analyze/flow/psn_marks.hpp"
 #include "analyze/link/pauses.hpp"
 #include "analyze/link/priority_map.hpp"
 #include "analyze/packet/packet_summary.hpp"
@@ -37,7 +38,9 @@ struct AnalysisOptions {
   bool short_way = true;             ///< see TrackerOptions
   VerdictStore* verdicts = nullptr;  ///< receives the verdict of each packet; null: none
   TakeSummaries summaries;           ///< called on the calling thread; may be empty
-  VerdictStore* known = nullptr;     ///< verdicts of a former analysis of the same files, for the filter
+  /// Sees all packets, whatever is selected, on the calling thread; null: none.
+  PsnMarks* marks = nullptr;
+  VerdictStore* known = nullptr;  ///< verdicts of a former analysis of the same files, for the filter
   /// That analysis was interrupted, and so is this one, for this reason:
   bool known_interrupted = false;
   capture::StopReason known_stop_reason = capture::StopReason::request;

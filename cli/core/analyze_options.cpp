@@ -235,7 +235,7 @@ std::optional<analyze::AnalysisOptions> analysis_options(const AnalyzeOptions& o
 }
 
 Analyzed analyze_files(const AnalyzeOptions& options, std::vector<capture::PlacedOutput*> outputs,
-                       analyze::VerdictStore* verdicts_for_others) {
+                       analyze::VerdictStore* verdicts_for_others, analyze::PsnMarks* marks) {
   const capture::ReadingLimits limits = options.reading.limits();
   std::optional<analyze::Filter> filter;
   if (!compile_filter(options, filter)) return {nullptr, nullptr, exit_usage};
@@ -296,6 +296,7 @@ Analyzed analyze_files(const AnalyzeOptions& options, std::vector<capture::Place
   analysis.filter_text = options.filter;
   analysis.same_packets = same_packets(options);
   analysis.times = times;
+  analysis.marks = marks;
   result.snapshot = run_pass(**source, analysis);
   if (const std::string wrong =
           range_error(times, result.snapshot->frames_read, result.snapshot->first_read_ns);

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analyze/flow/psn_marks.hpp"
 #include "analyze/packet/verdict_store.hpp"
 #include "analyze/pipeline/analysis.hpp"
 #include "cli/core/confined_inputs.hpp"
@@ -63,10 +64,11 @@ struct Analyzed {
 
 /// Opens the files, gives up all rights but to finish these outputs (ConfinedInputs), and analyses with a
 /// progress bar; prints errors to standard error. Once in a process. `verdicts` gets those of all packets,
-/// for a further reading by read_again(), if the files can be read twice.
+/// for a further reading by read_again(), if the files can be read twice; `marks` sees all packets.
 [[nodiscard]] Analyzed analyze_files(const AnalyzeOptions& options,
                                      std::vector<capture::PlacedOutput*> outputs = {},
-                                     analyze::VerdictStore* verdicts = nullptr);
+                                     analyze::VerdictStore* verdicts = nullptr,
+                                     analyze::PsnMarks* marks = nullptr);
 /// The frames of the analysis once more; null if they cannot be read twice. Errors are those of the first
 /// reading.
 [[nodiscard]] std::unique_ptr<capture::CaptureSource> read_again(const AnalyzeOptions& options,

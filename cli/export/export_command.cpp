@@ -20,6 +20,8 @@
 #include "cli/core/output.hpp"
 #include "cli/core/output_files.hpp"
 #include "cli/export/export_formats.hpp"
+#include "cli/store/identity_options.hpp"
+#include "cli/store/store_export.hpp"
 
 namespace roce::cli {
 namespace {
@@ -33,7 +35,11 @@ struct ExportOptions {
   std::string format;               ///< empty: by the target's ending
   std::vector<std::string> tables;  ///< empty: all
   bool force = false;
+  IdentityOptions whose;  ///< of a store
 };
+
+/// The name of a store among the formats.
+constexpr std::string_view store_format = "store";
 
 bool wanted(const ExportOptions& options, std::string_view table) {
   const std::vector<std::string>& names = options.tables;
@@ -74,7 +80,8 @@ std::string formats_text() {
     text += fmt::format("{}  {:<12} {:<24} {}", text.empty() ? "" : "\n", format.name, format.endings,
                         format.help);
   }
-  return text;
+  return text + fmt::format("\n  {:<12} {:<24} {}", store_format, store_ending,
+                            "a store of captures of many hosts (docs/fleet.md), to which it is added");
 }
 
 /// The target of the export: files and folders appear complete or not at all.
@@ -178,14 +185,22 @@ class Target {
   const ExportOptions& options_;
   const ExportFormat& format_;
   capture::OutputRules rules_;
-  std::string folder_;     ///< the target without slashes at its end
+  std::string folder_;                                 ///< the target without slashes at its end
   std::unique_ptr<capture::OutputFolder> new_folder_;  ///< null if it exists
-  std::vector<std::unique_ptr<OutputFile>> files_;  ///< one, or one for each chosen table in its order
+  std::vector<std::unique_ptr<OutputFile>> files_;     ///< one, or one for each chosen table in its order
   analyze::Snapshot nothing_;
   ExportTables tables_ = export_tables(nothing_);  ///< all of them, for their columns
 };
 
 int run_export(const ExportOptions& options) {
+  if (options.format == store_format || (options.format.empty() && is_store_target(options.target))) {
+    if (!options.tables.empty()) return usage_error("export --table: a store has all its tables");
+    return export_to_store(options.analyze, options.whose, options.target);
+  }
+  if (options.whose.any())
+    return usage_error(
+        "export: --host, --device, --fabric, --site, --rack, --address and --label are for a store: -o "
+        "NAME.store");
   const ExportFormat* format =
       options.format.empty() ? format_of(options.target) : format_named(options.format);
   if (format == nullptr && options.target.ends_with(".csv"))
@@ -220,17 +235,18 @@ void add_export(CLI::App& app, Action& action) {
   // --to was the name of the target before --output, so the end of the time range is --until.
   options->analyze.add_to(*command, "--until");
   command
-      ->add_option("-o,--output,--to", options->target,
-                   "target; its extension selects the format: DIR/, .json, .ndjson, .sqlite, .om, .lp; "
-                   "- is standard output")
+      ->add_option(
+          "-o,--output,--to", options->target,
+          "target; its extension selects the format: DIR/, .json, .ndjson, .sqlite, .om, .lp, .store; "
+          "- is standard output")
       ->required()
       ->type_name("TARGET");
   add_force_option(*command, options->force);
   command
       ->add_option("--format", options->format,
-                   "csv, json, ndjson, sqlite, openmetrics, prometheus or influx")
+                   "csv, json, ndjson, sqlite, openmetrics, prometheus, influx or store")
       ->check([](const std::string& name) {
-        return format_named(name) != nullptr
+        return format_named(name) != nullptr || name == store_format
                    ? std::string()
                    : fmt::format("no format '{}'; formats are:{}", name, formats_text());
       })
@@ -246,6 +262,7 @@ void add_export(CLI::App& app, Action& action) {
       ->take_all()
       ->allow_extra_args(false)
       ->type_name("NAME");
+  options->whose.add_to(*command);
   command->callback([options, &action] { action = [options] { return run_export(*options); }; });
 }
 

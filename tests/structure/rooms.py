@@ -48,6 +48,7 @@ ROOMS = {
     "analyze/compare": "analyze/findings analyze/filter",
     "analyze/host": "analyze/policy analyze/results capture/host",
     "analyze/trace": "analyze/connection analyze/link",  # one connection packet by packet
+    "analyze/store": "analyze/results",  # rows of many captures in one place
     "analyze/pipeline": "analyze/tracker analyze/diagnosis analyze/filter",  # batches -> Snapshot
 
     # The program. What it shows comes from analyze's results; it never includes the inside of following packets.
@@ -57,11 +58,12 @@ ROOMS = {
     "cli/check": "cli/report capture/write",
     "cli/packets": "cli/core analyze/show capture/write",
     "cli/compare": "cli/report analyze/compare",
-    "cli/export": "cli/report capture/write",
+    "cli/store": "cli/report analyze/store capture/write",
+    "cli/export": "cli/store",
     "cli/host": "cli/report analyze/host capture/devices capture/write",
     "cli/live": "cli/report",  # what watches a live capture
     "cli/capture": "cli/live capture/devices capture/write capture/confine",
-    "cli": "cli/check cli/why cli/packets cli/compare cli/export cli/host cli/capture",
+    "cli": "cli/check cli/why cli/packets cli/compare cli/export cli/store cli/host cli/capture",
 
     # The window.
     "gui/models": "analyze/pipeline analyze/report analyze/compare analyze/show analyze/host analyze/trace capture/devices"

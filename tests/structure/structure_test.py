@@ -39,8 +39,8 @@ LIBRARIES = {
 MAY_USE = {
     "dissect": {"isa-l"},
     "capture": {"zlib", "zstd", "lz4", "libpcap", "libibverbs", "libseccomp", "expected"},
-    "analyze": {"fmt", "robin-map", "toml++", "nlohmann-json", "expected", "re2"},
-    "cli": {"CLI11", "fmt", "expected", "prometheus-cpp", "sqlite"},
+    "analyze": {"fmt", "robin-map", "toml++", "nlohmann-json", "expected", "re2", "sqlite"},
+    "cli": {"CLI11", "fmt", "expected", "prometheus-cpp"},
     "gui": {"Qt", "expected"},
     "tests": set(LIBRARIES.values()),
 }

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/flow/psn_marks.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "dissect/headers/infiniband.hpp"
+#include "dissect/opcode.hpp"
+
+namespace roce::analyze {
+namespace {
+
+constexpr std::uint32_t psn_mask = 0xffffff;
+/// No window is as large: a PSN as far away is of a queue pair that was made anew.
+constexpr std::uint32_t jump = 1U << 20U;
+constexpr std::uint32_t half = 1U << 23U;
+constexpr unsigned all_zeros = 24;
+
+unsigned zeros_of(std::uint32_t psn) noexcept {
+  return psn == 0 ? all_zeros : static_cast<unsigned>(std::countr_zero(psn));
+}
+
+/// The roundest PSN from `first` on, `count` of them, with wrapping.
+std::uint32_t roundest(std::uint32_t first, std::uint32_t count) noexcept {
+  const std::uint64_t last = std::uint64_t{first} + count - 1;
+  for (unsigned zeros = all_zeros; zeros > 0; --zeros) {
+    const std::uint64_t step = std::uint64_t{1} << zeros;
+    const std::uint64_t found = last / step * step;
+    if (found >= first) return static_cast<std::uint32_t>(found) & psn_mask;
+  }
+  return static_cast<std::uint32_t>(last) & psn_mask;
+}
+
+bool has_psn_space(dissect::Service service) noexcept {
+  return service == dissect::Service::rc || service == dissect::Service::uc ||
+         service == dissect::Service::xrc;
+}
+
+}  // namespace
+
+void PsnMarks::see(const PacketRecord& record, std::int64_t begin_ns) {
+  const dissect::OpcodeInfo& opcode = dissect::opcode_info(record.opcode);
+  const bool response = opcode.operation == dissect::Operation::read_response;
+  if (!has_psn_space(opcode.service) || (!opcode.request && !response)) return;
+  if (record.key.dst_qp <= dissect::gsi_qpn || record.damaged() || record.trimmed() ||
+      record.time_ns == capture::no_time)
+    return;
+  auto at = flows_.find(record.key);
+  if (at == flows_.end()) {
+    if (flows_.size() >= flow_limit) {
+      ++left_out_;
+      return;
+    }
+    at = flows_.emplace(record.key, State{}).first;
+  }
+  State& state = at->second;
+  const bool settled = record.time_ns - begin_ns >= settle_ns;
+  if (response) {
+    pass(state.spaces.responses, state.responses, record, settled);
+  } else {
+    pass(state.spaces.requests, state.requests, record, settled);
+  }
+}
+
+void PsnMarks::pass(PsnSpaceMarks& space, Keeping& keeping, const PacketRecord& record, bool settled) {
+  const std::uint32_t ahead = (record.psn - space.psn_next) & psn_mask;
+  const std::uint32_t behind = (space.psn_next - 1 - record.psn) & psn_mask;
+  const bool forward = ahead < half;
+  const bool begins = space.packets == 0;
+  confirm(space, keeping, record.time_ns);
+  if (begins || (forward ? ahead : behind) > jump) {
+    const std::uint32_t epoch = begins ? space.epoch : space.epoch + 1;
+    space = {};
+    space.epoch = epoch;
+    space.start_ns = record.time_ns;
+    space.psn_next = (record.psn + 1) & psn_mask;
+    space.psns = 1;
+    keeping = {};
+    if (settled) space.marks.push_back({record.psn, record.time_ns, 0});
+  } else if (forward) {
+    if (settled) keep(space, keeping, {roundest(space.psn_next, ahead + 1), record.time_ns, space.packets});
+    space.psns += ahead + 1;
+    space.psn_next = (record.psn + 1) & psn_mask;
+  } else {
+    space.marks.resize(keeping.confirmed);
+  }
+  keeping.latest.reset();
+  if (settled && forward && space.psns > 1) keeping.latest = {record.psn, record.time_ns, space.packets};
+  ++space.packets;
+  space.last_ns = record.time_ns;
+}
+
+void PsnMarks::confirm(const PsnSpaceMarks& space, Keeping& keeping, std::int64_t now_ns) {
+  while (keeping.confirmed < space.marks.size()) {
+    const PsnMark& mark = space.marks[keeping.confirmed];
+    if (now_ns - mark.time_ns < calm_ns && space.packets - mark.packets < calm_packets) return;
+    ++keeping.confirmed;
+  }
+}
+
+/// The first mark stays whatever it is.
+void PsnMarks::keep(PsnSpaceMarks& space, Keeping& keeping, const PsnMark& mark) const {
+  std::vector<PsnMark>& marks = space.marks;
+  if (marks.empty() || zeros_of(mark.psn) >= keeping.level) marks.push_back(mark);
+  while (keeping.confirmed > at_most_ + 1 && keeping.level <= all_zeros) {
+    ++keeping.level;
+    std::size_t kept = 1;
+    std::size_t confirmed = 1;
+    for (std::size_t i = 1; i < marks.size(); ++i) {
+      if (zeros_of(marks[i].psn) < keeping.level) continue;
+      marks[kept++] = marks[i];
+      if (i < keeping.confirmed) ++confirmed;
+    }
+    marks.resize(kept);
+    keeping.confirmed = confirmed;
+  }
+}
+
+std::optional<PsnMarks::Spaces> PsnMarks::find(const FlowKey& key, std::int64_t end_ns) const {
+  const auto at = flows_.find(key);
+  if (at == flows_.end()) return std::nullopt;
+  Spaces spaces = at->second.spaces;
+  const auto conclude = [&](PsnSpaceMarks& space, Keeping keeping) {
+    confirm(space, keeping, end_ns);
+    space.marks.resize(keeping.confirmed);
+    const bool is_new =
+        keeping.latest && (space.marks.empty() || space.marks.back().psn != keeping.latest->psn);
+    if (is_new && end_ns - keeping.latest->time_ns >= calm_ns) space.marks.push_back(*keeping.latest);
+  };
+  conclude(spaces.requests, at->second.requests);
+  conclude(spaces.responses, at->second.responses);
+  return spaces;
+}
+
+}  // namespace roce::analyze

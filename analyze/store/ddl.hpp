@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Statements that make the tables of the store.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyze/store/schema.hpp"
+
+namespace roce::analyze {
+
+/// Where tables are made.
+enum class StoreEngine : std::uint8_t {
+  sqlite,      ///< a file
+  clickhouse,  ///< one server
+  cluster,     ///< shards and replicas: each table T over T_local
+};
+
+/// Name of the database and of the cluster, letters, digits and underscores only; SQLite has neither.
+struct StorePlace {
+  std::string database = "roce";
+  std::string cluster = "fleet";
+};
+
+/// The statements that make everything that is missing, in their order; run again they change nothing.
+[[nodiscard]] std::vector<std::string> make_statements(StoreEngine engine, const StorePlace& place = {});
+/// The statement that adds a column to a table that lacks it.
+[[nodiscard]] std::vector<std::string> add_column_statements(StoreEngine engine, const StoreTable& table,
+                                                             const StoreColumn& column,
+                                                             const StorePlace& place = {});
+/// "time, host, device ...": the names of a table's columns.
+[[nodiscard]] std::string column_names(const StoreTable& table);
+/// "DateTime", "UInt64" ... of ClickHouse; "INTEGER" ... of SQLite.
+[[nodiscard]] std::string_view type_name(StoreEngine engine, StoreType type);
+/// Whether a cell of that type is a number, other than of a floating point.
+[[nodiscard]] bool is_integer(StoreType type) noexcept;
+[[nodiscard]] bool is_array(StoreType type) noexcept;
+
+}  // namespace roce::analyze

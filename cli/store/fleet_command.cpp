@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command `fleet`: asks a store of captures of many hosts.
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyze/base/address_text.hpp"
+#include "analyze/base/json_writer.hpp"
+#include "analyze/report/advice.hpp"
+#include "analyze/store/keys.hpp"
+#include "analyze/store/questions.hpp"
+#include "analyze/store/sqlite_store.hpp"
+#include "cli/core/command.hpp"
+#include "cli/core/link_options.hpp"
+#include "cli/core/output.hpp"
+#include "cli/store/fleet_answer.hpp"
+#include "cli/store/store_export.hpp"
+
+namespace roce::cli {
+namespace {
+
+using analyze::AnswerRows;
+using analyze::Asked;
+using analyze::Question;
+using analyze::QuestionValues;
+using analyze::SqliteStore;
+
+struct FleetOptions {
+  std::string question;
+  std::vector<std::string> words;
+  std::string from;
+  std::string since;
+  std::string fabric;
+  std::uint64_t top = 20;
+  bool json = false;
+  bool pretty = false;
+  bool csv = false;
+};
+
+/// Decimal or 0x.
+std::optional<std::uint64_t> number_of(std::string_view text) {
+  int base = 10;
+  if (text.starts_with("0x") || text.starts_with("0X")) {
+    text.remove_prefix(2);
+    base = 16;
+  }
+  std::uint64_t number = 0;
+  const auto [stop, failure] = std::from_chars(text.data(), text.data() + text.size(), number, base);
+  if (failure != std::errc() || stop != text.data() + text.size() || number > INT64_MAX) return std::nullopt;
+  return number;
+}
+
+std::optional<std::uint32_t> qp_of(std::string_view text) {
+  constexpr std::uint64_t most = 0xffffff;
+  const auto number = number_of(text);
+  return number && *number <= most ? std::optional(static_cast<std::uint32_t>(*number)) : std::nullopt;
+}
+
+std::optional<std::string> address_of(const std::string& text) {
+  unsigned char bytes[16];
+  if (::inet_pton(AF_INET, text.c_str(), bytes) == 1)
+    return analyze::address_text(dissect::IpAddress::v4(bytes));
+  if (::inet_pton(AF_INET6, text.c_str(), bytes) == 1)
+    return analyze::address_text(dissect::IpAddress::v6(bytes));
+  return std::nullopt;
+}
+
+/// What follows the name of a question.
+constexpr std::string_view words_of(Asked asked) {
+  switch (asked) {
+    case Asked::nothing:
+      break;
+    case Asked::pair:
+      return " ADDRESS ADDRESS";
+    case Asked::flow:
+      return " SOURCE DESTINATION QP (or FLOW)";
+    case Asked::connection:
+      return " ADDRESS QP ADDRESS QP (or CONNECTION)";
+    case Asked::incident:
+      return " INCIDENT";
+  }
+  return "";
+}
+
+/// The key of what is asked for; none if the words are wrong.
+std::optional<std::uint64_t> key_of(Asked asked, const FleetOptions& options) {
+  const std::vector<std::string>& words = options.words;
+  if (asked == Asked::nothing) return words.empty() ? std::optional<std::uint64_t>(0) : std::nullopt;
+  if (words.size() == 1 && asked != Asked::pair) return number_of(words[0]);
+  const auto address = [&](std::size_t i) { return address_of(words[i]); };
+  if (asked == Asked::pair && words.size() == 2 && address(0) && address(1))
+    return analyze::pair_key(options.fabric, *address(0), *address(1));
+  if (asked == Asked::flow && words.size() == 3 && address(0) && address(1) && qp_of(words[2]))
+    return analyze::flow_key(options.fabric, *address(0), *address(1), *qp_of(words[2]));
+  if (asked == Asked::connection && words.size() == 4 && address(0) && address(2) && qp_of(words[1]) &&
+      qp_of(words[3]))
+    return analyze::conn_key(options.fabric, *address(0), *qp_of(words[1]), *address(2), *qp_of(words[3]));
+  return std::nullopt;
+}
+
+std::string questions_text() {
+  std::string text;
+  for (const Question& question : analyze::questions()) {
+    text += fmt::format("{}  {:<12} {}{}", text.empty() ? "" : "\n", question.name, question.help,
+                        words_of(question.asked).empty() ? "" : fmt::format(":{}", words_of(question.asked)));
+  }
+  return text + "\n  sql          the statement of a question, for use elsewhere: QUESTION";
+}
+
+capture::Expected<AnswerRows> ask(SqliteStore& store, const Question& question,
+                                  const QuestionValues& values) {
+  auto rows = store.ask(statement(question, values));
+  if (!rows || question.conclude == nullptr) return rows;
+  AnswerRows answer = question.conclude(std::move(*rows));
+  if (answer.size() > values.top) answer.resize(values.top);
+  return answer;
+}
+
+/// A further part of an answer.
+struct Part {
+  std::string_view name;
+  const Question* question = nullptr;
+  AnswerRows rows;
+};
+
+std::string evidence_text(const Question& question, const AnswerRows& rows) {
+  std::string text;
+  for (const analyze::AnswerRow& row : rows) {
+    const auto cell = [&](std::size_t i) { return answer_cell(question.columns[i], row[i]); };
+    text += fmt::format("on {}: {} ({}), packets {} to {}\n", cell(0), cell(2).empty() ? "not kept" : cell(2),
+                        cell(4), cell(7), cell(8));
+    const auto* file = std::get_if<std::string>(&row[2]);
+    if (file != nullptr && !file->empty())
+      text += fmt::format("  roceanalyze packets {} -Y 'roce.incident == {}'\n", analyze::shell_word(*file),
+                          cell(3));
+  }
+  return text;
+}
+
+int run_fleet(const FleetOptions& options) {
+  const bool only_sql = options.question == "sql";
+  const std::string& name = only_sql && options.words.size() == 1 ? options.words.front() : options.question;
+  const auto known = analyze::questions();
+  const bool is_known =
+      std::any_of(known.begin(), known.end(), [&](const Question& q) { return q.name == name; });
+  if (!is_known)
+    return usage_error(fmt::format("fleet: there is no question '{}'; questions are:", name),
+                       questions_text());
+  const Question& question = *analyze::find_question(name);
+  QuestionValues values;
+  values.top = options.top;
+  if (!options.since.empty()) {
+    values.span = parse_duration(options.since).value_or(0) / 1'000'000'000;
+    values.since = seconds_now() - values.span;
+  }
+  if (only_sql) return print_text(statement(question, values) + ";\n", exit_ok, Encoding::utf8);
+  const auto key = key_of(question.asked, options);
+  if (!key)
+    return usage_error(fmt::format("fleet {}: it is asked as fleet {}{} --from TARGET", name, name,
+                                   words_of(question.asked)));
+  values.key = *key;
+  if (options.from.empty()) return usage_error("fleet: --from TARGET is missing: the store that is asked");
+  auto store = SqliteStore::open(options.from, SqliteStore::Access::read);
+  const auto fail = [](const capture::Error& error) {
+    print_error(error);
+    return static_cast<int>(exit_input);
+  };
+  if (!store) return fail(store.error());
+  auto rows = ask(*store, question, values);
+  if (!rows) return fail(rows.error());
+  std::vector<Part> parts;
+  const auto add_part = [&](std::string_view part, std::string_view of) -> std::optional<capture::Error> {
+    const Question* more = analyze::find_question(of);
+    auto found = ask(*store, *more, values);
+    if (!found) return found.error();
+    parts.push_back({part, more, std::move(*found)});
+    return std::nullopt;
+  };
+  if (question.asked == Asked::flow) {
+    if (const auto error = add_part("loss", "loss_of_flow")) return fail(*error);
+  } else if (question.asked == Asked::connection) {
+    if (const auto error = add_part("loss", "loss_of_connection")) return fail(*error);
+    if (const auto error = add_part("incidents", "incidents_of_connection")) return fail(*error);
+  }
+  if (options.csv) return print_text(answer_csv(question, *rows), exit_ok, Encoding::utf8);
+  if (options.json) {
+    Output out(Encoding::utf8);
+    analyze::JsonWriter json(out.buffer(), options.pretty);
+    json.begin_object().field("schema", "roceanalyze/1").field("question", question.name).key("rows");
+    answer_json(json, question, *rows);
+    for (const Part& part : parts) {
+      json.key(part.name);
+      answer_json(json, *part.question, part.rows);
+    }
+    json.end_object();
+    out.write("\n");
+    return out.finish();
+  }
+  if (rows->empty()) return print_text("nothing: no rows of the store answer this\n", exit_ok);
+  const std::size_t width = text_width();
+  std::string text;
+  if (!parts.empty()) {
+    text = ends_text(question, *rows, *parts[0].question, parts[0].rows, width);
+    if (parts.size() > 1 && !parts[1].rows.empty())
+      text += "\nIncidents, the most costly first\n" + answer_table(*parts[1].question, parts[1].rows, width);
+  } else if (question.asked == Asked::incident) {
+    text = evidence_text(question, *rows);
+  } else {
+    text = answer_table(question, *rows, width);
+  }
+  return print_text(text, exit_ok);
+}
+
+}  // namespace
+
+void add_fleet(CLI::App& app, Action& action) {
+  auto options = std::make_shared<FleetOptions>();
+  CLI::App* command = app.add_subcommand("fleet", "ask a store of captures of many hosts");
+  command->add_option("QUESTION", options->question, "\n" + questions_text())->required()->type_name("");
+  command->add_option("WORDS", options->words, "what it is about")->type_name("");
+  command->add_option("--from", options->from, "the store: a file")->check(empty_error)->type_name("TARGET");
+  command->add_option("--since", options->since, "only rows of the last so much: 90m, 24h (default: all)")
+      ->check(duration_error)
+      ->type_name("TIME");
+  command->add_option("--top", options->top, "rows at most (default: 20)")
+      ->check(CLI::Range(1U, 1'000'000U))
+      ->type_name("N");
+  command->add_option("--fabric", options->fabric, "fabric of the addresses, as when they were exported")
+      ->type_name("NAME");
+  command->add_flag("--json", options->json, "as JSON");
+  command->add_flag("--pretty", options->pretty, "JSON for people, indented");
+  command->add_flag("--csv", options->csv, "as CSV, the first part only");
+  command->callback([options, &action] { action = [options] { return run_fleet(*options); }; });
+}
+
+}  // namespace roce::cli

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command `store`: makes a store and looks after it.
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "analyze/base/json_writer.hpp"
+#include "analyze/base/units.hpp"
+#include "analyze/base/value_format.hpp"
+#include "analyze/store/ddl.hpp"
+#include "analyze/store/sqlite_store.hpp"
+#include "cli/core/command.hpp"
+#include "cli/core/link_options.hpp"
+#include "cli/core/output.hpp"
+#include "cli/core/text_table.hpp"
+#include "cli/store/store_export.hpp"
+
+namespace roce::cli {
+namespace {
+
+using analyze::SqliteStore;
+
+struct StoreOptions {
+  std::string target;
+  std::string keep;
+  std::uint64_t run = 0;
+  std::string engine = "sqlite";
+  bool json = false;
+};
+
+int failed(const capture::Error& error) {
+  print_error(error);
+  return exit_input;
+}
+
+int run_init(const StoreOptions& options) {
+  auto made = SqliteStore::init(options.target, program_version(), seconds_now());
+  if (!made) return failed(made.error());
+  return print_text(
+      made->empty() ? fmt::format("{}: is a store already, of version {}\n", options.target,
+                                  analyze::store_schema_version)
+                    : fmt::format("{}: made, version {}\n", options.target, analyze::store_schema_version),
+      exit_ok);
+}
+
+int run_migrate(const StoreOptions& options) {
+  auto made = SqliteStore::migrate(options.target, program_version(), seconds_now());
+  if (!made) return failed(made.error());
+  std::string text;
+  for (const std::string& statement : *made) text += statement + "\n";
+  if (made->empty()) text = fmt::format("{}: nothing to do\n", options.target);
+  return print_text(text, exit_ok);
+}
+
+int run_status(const StoreOptions& options) {
+  auto store = SqliteStore::open(options.target, SqliteStore::Access::read);
+  if (!store) return failed(store.error());
+  const auto version = store->version();
+  if (!version) return failed(version.error());
+  const auto tables = store->status();
+  if (!tables) return failed(tables.error());
+  if (options.json) {
+    Output out(Encoding::utf8);
+    analyze::JsonWriter json(out.buffer());
+    json.begin_object().field("schema", "roceanalyze/1").field("version", *version);
+    json.key("tables").begin_array();
+    for (const analyze::StoreTableStatus& table : *tables) {
+      json.begin_object().field("name", table.table).field("rows", table.rows);
+      json.field("first", table.first_time).field("last", table.last_time).end_object();
+    }
+    json.end_array().end_object();
+    out.write("\n");
+    return out.finish();
+  }
+  TextTable text({{"table", false, 0}, {"rows", true, 0}, {"from", false, 0}, {"to", false, 0}});
+  std::int64_t intervals = 0;
+  for (const analyze::StoreTableStatus& table : *tables) {
+    const auto time = [&](std::int64_t seconds) {
+      return table.rows == 0 ? std::string() : analyze::time_text(seconds * 1'000'000'000);
+    };
+    if (table.table == "intervals") intervals = table.rows;
+    text.add_row({std::string(table.table), std::to_string(table.rows), time(table.first_time),
+                  time(table.last_time)});
+  }
+  std::string all =
+      fmt::format("{}: a store of version {}\n\n{}", options.target, *version, text.render(text_width(), 0));
+  constexpr std::int64_t many = 5'000'000;
+  if (intervals > many)
+    all +=
+        "\nMore than 5 million rows of intervals: questions over all of them take seconds. Remove old ones "
+        "(store prune --keep), or ask with --since.\n";
+  return print_text(all, exit_ok);
+}
+
+int run_prune(const StoreOptions& options) {
+  if (options.keep.empty() == (options.run == 0))
+    return usage_error("store prune: either --keep TIME or --run N");
+  auto store = SqliteStore::open(options.target, SqliteStore::Access::write);
+  if (!store) return failed(store.error());
+  const auto removed =
+      options.run != 0
+          ? store->remove_run(options.run)
+          : store->remove_before(seconds_now() - parse_duration(options.keep).value_or(0) / 1'000'000'000);
+  if (!removed) return failed(removed.error());
+  return print_text(fmt::format("{} rows removed\n", *removed), exit_ok);
+}
+
+int run_schema(const StoreOptions& options) {
+  using analyze::StoreEngine;
+  const StoreEngine engine = options.engine == "sqlite"       ? StoreEngine::sqlite
+                             : options.engine == "clickhouse" ? StoreEngine::clickhouse
+                                                              : StoreEngine::cluster;
+  std::string text;
+  for (const std::string& statement : analyze::make_statements(engine)) text += statement + ";\n";
+  return print_text(text, exit_ok, Encoding::utf8);
+}
+
+}  // namespace
+
+void add_store(CLI::App& app, Action& action) {
+  auto options = std::make_shared<StoreOptions>();
+  CLI::App* command = app.add_subcommand("store", "make and look after a store of captures of many hosts");
+  command->require_subcommand(1);
+  const auto add = [&](const char* name, const char* help, int (*run)(const StoreOptions&)) {
+    CLI::App* sub = command->add_subcommand(name, help);
+    sub->callback([options, &action, run] { action = [options, run] { return run(*options); }; });
+    return sub;
+  };
+  const auto with_target = [&](CLI::App* sub) {
+    sub->add_option("TARGET", options->target, "the store: a file")
+        ->required()
+        ->check(empty_error)
+        ->type_name("");
+    return sub;
+  };
+  with_target(add("init", "make the tables in a new file", run_init));
+  with_target(add("migrate", "add tables and columns that a newer version has", run_migrate));
+  with_target(add("status", "tables, rows, times", run_status))->add_flag("--json", options->json, "as JSON");
+  CLI::App* prune = with_target(add("prune", "remove old rows, or a capture", run_prune));
+  prune->add_option("--keep", options->keep, "how much to keep: 72h, 30m")
+      ->check(duration_error)
+      ->type_name("TIME");
+  prune
+      ->add_option("--run", options->run,
+                   "the capture of that number (fleet hosts), so that it can be added anew")
+      ->type_name("N");
+  add("schema", "print the statements that make the tables", run_schema)
+      ->add_option("--engine", options->engine, "sqlite, clickhouse or cluster")
+      ->check(CLI::IsMember({"sqlite", "clickhouse", "cluster"}))
+      ->type_name("NAME");
+}
+
+}  // namespace roce::cli

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/store/store_output.hpp"
+
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+#include "analyze/store/sqlite_store.hpp"
+
+namespace roce::cli {
+
+using capture::Error;
+using capture::Expected;
+
+tl::unexpected<Error> StoreOutput::failed(int number) const {
+  Error error;
+  error.kind = capture::ErrorKind::not_writable;
+  error.path = path_;
+  error.message = std::string("rows for it cannot be kept: ") + std::strerror(number);
+  error.system_errno = number;
+  return tl::unexpected(error);
+}
+
+Expected<std::unique_ptr<StoreOutput>> StoreOutput::create(const std::string& path) {
+  std::unique_ptr<StoreOutput> output(
+      new StoreOutput(path, capture::OwnedDescriptor(::memfd_create("batches", MFD_CLOEXEC))));
+  if (output->file_.get() < 0) return output->failed(errno);
+  return output;
+}
+
+Expected<void> StoreOutput::add(const analyze::StoreBatch& batch) {
+  const std::string bytes = encode(batch);
+  for (std::string_view rest = bytes; !rest.empty();) {
+    const ssize_t written = ::write(file_.get(), rest.data(), rest.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return failed(errno);
+    rest.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return {};
+}
+
+Expected<void> StoreOutput::place() {
+  struct stat facts {};
+  if (::fstat(file_.get(), &facts) != 0) return failed(errno);
+  std::string bytes(static_cast<std::size_t>(facts.st_size), '\0');
+  std::size_t have = 0;
+  while (have < bytes.size()) {
+    const ssize_t got =
+        ::pread(file_.get(), bytes.data() + have, bytes.size() - have, static_cast<off_t>(have));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return failed(got < 0 ? errno : EIO);
+    have += static_cast<std::size_t>(got);
+  }
+  auto store = analyze::SqliteStore::open(path_, analyze::SqliteStore::Access::write);
+  if (!store) return tl::unexpected(std::move(store.error()));
+  for (std::string_view rest = bytes; !rest.empty();) {
+    auto batch = analyze::decode(rest);
+    if (!batch) return tl::unexpected(std::move(batch.error()));
+    if (auto added = store->add(*batch); !added) return tl::unexpected(std::move(added.error()));
+  }
+  return {};
+}
+
+}  // namespace roce::cli

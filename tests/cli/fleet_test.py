@@ -1,0 +1,247 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The commands `store` and `fleet`, and `export` to a store: both ends of one lossy flow in one file, what was lost
+between them, nothing doubled, names of captures as text. Usage: fleet_test.py ROCEANALYZE SAMPLES"""
+
+import csv
+import io
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM, SAMPLES = os.path.abspath(sys.argv.pop(1)), os.path.abspath(sys.argv.pop(1))
+SENDER, RECEIVER = "10.77.0.1", "10.77.0.2"
+QUESTIONS = ("overview", "top", "loss", "clocks", "pairs", "incidents", "findings", "diagnoses", "marks", "hosts", "changes", "drops",
+             "storm", "latency", "heat")
+
+
+def sample(name):
+    return os.path.join(SAMPLES, name)
+
+
+def run(*words, **options):
+    """Exit status, output and messages."""
+    options.setdefault("env", {**os.environ, "LC_ALL": "C.UTF-8", "NO_COLOR": "1", "COLUMNS": "120"})
+    done = subprocess.run([PROGRAM, *words], check=False, timeout=120, capture_output=True, **options)
+    return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+
+class Fleet(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.store = os.path.join(self.folder, "fleet.store")
+
+    def export(self, name, host, address, *more):
+        status, out, err = run("export", sample(name), "-o", self.store, "--host", host, "--address", address, *more)
+        self.assertEqual((status, out), (0, ""), err)
+        return err
+
+    def both_ends(self, name):
+        self.export(f"{name}.ca.pcap.zst", "a", SENDER)
+        self.export(f"{name}.cb.pcap.zst", "b", RECEIVER)
+
+    def ask(self, *words):
+        status, out, err = run("fleet", *words, "--from", self.store, "--json")
+        self.assertEqual((status, err), (0, ""), words)
+        return json.loads(out)
+
+    def rows(self, sql):
+        base = sqlite3.connect(self.store)
+        try:
+            return base.execute(sql).fetchall()
+        finally:
+            base.close()
+
+    def dump(self):
+        tables = [name for name, in self.rows("SELECT name FROM sqlite_master WHERE type = 'table'") if name != "schema"]
+        return {table: self.rows(f"SELECT * FROM {table}") for table in tables}
+
+    # --- both ends ------------------------------------------------------------------------------------
+
+    def test_both_ends_and_what_was_lost_between(self):
+        """The drop counter of the switch between them showed 46 (samples/README.md)."""
+        self.both_ends("04_write_loss1")
+        answer = self.ask("connection", SENDER, "0x47", RECEIVER, "71")
+        ends = {(row["host"], row["place"]): row for row in answer["rows"]}
+        self.assertEqual(set(ends), {("a", "sender"), ("b", "receiver"), ("b", "sender"), ("a", "receiver")})
+        self.assertEqual((ends["a", "sender"]["packets"], ends["b", "receiver"]["packets"]), (3669, 3623))
+        self.assertEqual(ends["b", "receiver"]["lost_before"], 46)
+        self.assertEqual((ends["a", "sender"]["lost_at_least"], ends["a", "sender"]["lost_at_most"]), (22, 1749))
+        loss, = answer["loss"]
+        self.assertEqual((loss["lost"], loss["directed"], loss["from_host"], loss["to_host"], loss["of"]), (46, "yes", "a", "b", "requests"))
+        self.assertEqual(loss["sent"] - loss["received"], 46)
+        self.assertEqual(len(answer["incidents"]), 20)
+        by_flow = self.ask("flow", SENDER, RECEIVER, "0x47")
+        self.assertEqual({row["host"] for row in by_flow["rows"]}, {"a", "b"})
+        self.assertEqual(by_flow["loss"], answer["loss"])
+        self.assertEqual(self.ask("connection", str(by_flow_key(self.rows)))["rows"], answer["rows"])
+        text = run("fleet", "flow", SENDER, RECEIVER, "71", "--from", self.store)[1]
+        self.assertIn("46 of 3616 packets (requests) were lost from a to b, exactly", " ".join(text.split()))
+        self.assertRegex(text, r"packets +3669 +3623")
+
+    def test_what_came_late_is_no_loss(self):
+        """Packets overtake each other between the two points; none is lost."""
+        self.both_ends("04_write_reorder")
+        row, = self.ask("loss")["rows"]
+        self.assertEqual((row["lost"], row["lost_at_least"], row["sent"]), (0, 0, row["received"]), row)
+        self.assertGreater(row["lost_at_most"], 0)  # the packets that came late
+        os.remove(self.store)
+        self.both_ends("04_write_jitter")  # most come late: nothing is claimed
+        for row in self.ask("loss")["rows"]:
+            self.assertEqual((row["lost"], row["lost_at_least"]), (0, 0), row)
+
+    def test_what_arrives_damaged_is_lost(self):
+        self.both_ends("04_write_corrupt")
+        row, = self.ask("loss")["rows"]
+        self.assertEqual((row["lost"], row["lost_at_least"], row["lost_at_most"]), (29, 29, 29))
+
+    def test_lost_answers_are_no_lost_requests(self):
+        self.both_ends("04_write_ackloss10")
+        self.assertEqual([row["lost"] for row in self.ask("loss")["rows"]], [0])
+
+    def test_which_end_is_nearer_is_not_guessed(self):
+        for name, host in (("ca", "a"), ("cb", "b")):
+            run("export", sample(f"04_write_loss1.{name}.pcap.zst"), "-o", self.store, "--host", host)
+        loss, = self.ask("loss")["rows"]
+        self.assertEqual((abs(loss["lost"]), loss["directed"]), (46, "no"))
+        self.assertNotIn("exactly", run("fleet", "flow", SENDER, RECEIVER, "71", "--from", self.store)[1])
+
+    # --- once ------------------------------------------------------------------------------------------
+
+    def test_a_capture_is_added_once(self):
+        self.both_ends("04_write_loss1")
+        before = self.dump()
+        copy = os.path.join(self.folder, "other name.pcap.zst")
+        shutil.copy(sample("04_write_loss1.ca.pcap.zst"), copy)
+        status, out, err = run("export", copy, "-o", self.store, "--host", "c")
+        self.assertEqual((status, out), (0, ""))
+        self.assertIn("has this capture already", err)
+        self.assertEqual(self.dump(), before)
+        run_number = self.rows("SELECT DISTINCT run FROM runs WHERE host = 'a'")[0][0]
+        self.assertEqual(run("store", "prune", self.store, "--run", str(run_number))[0], 0)
+        self.export("04_write_loss1.ca.pcap.zst", "a", SENDER)
+        after = self.dump()
+        for table, rows in before.items():
+            self.assertEqual(sorted(map(repr, after[table])), sorted(map(repr, rows)), table)
+
+    def test_made_again_it_is_the_same(self):
+        self.both_ends("04_write_loss1")
+        first = self.dump()
+        os.remove(self.store)
+        self.export("04_write_loss1.ca.pcap.zst", "a", SENDER, "--jobs", "1")
+        self.export("04_write_loss1.cb.pcap.zst", "b", RECEIVER, "--jobs", "3")
+        self.assertEqual(self.dump(), first)
+
+    # --- all samples -----------------------------------------------------------------------------------
+
+    def test_figures_are_those_of_the_report(self):
+        for name in ("06_mix_4qp.pcap.zst", "11_three_hosts.pcap.zst", "13_dumpcap_2if_loss.pcapng.zst", "03_rping.pcap"):
+            with self.subTest(name):
+                if os.path.exists(self.store):
+                    os.remove(self.store)
+                self.assertEqual(run("export", sample(name), "-o", self.store)[0], 0)
+                flows = json.loads(run("flows", "--json", sample(name))[1])["flows"]
+                got = self.rows("SELECT src, dst, dst_qp, SUM(packets), SUM(bytes), SUM(retransmitted), SUM(lost_before), SUM(lost_after),"
+                                " SUM(out_of_order) FROM intervals GROUP BY flow_key, epoch HAVING SUM(packets) > 0")
+                want = [(f["src"], f["dst"], f["dst_qp"], f["packets"], f["bytes"], f["retransmitted"]["packets"],
+                         f["lost"]["before_capture"], f["lost"]["after_capture"], f["out_of_order"]) for f in flows]
+                self.assertEqual(sorted(got), sorted(want))
+                incidents = json.loads(run("incidents", "--json", sample(name))[1])["incidents"]
+                self.assertEqual(sorted(self.rows("SELECT number, lost_at_least, lost_at_most, what FROM incidents")),
+                                 sorted((i["id"], i["lost"]["at_least"], i["lost"]["at_most"], i["what"]) for i in incidents))
+                self.assertEqual(self.rows("SELECT DISTINCT host FROM heartbeats"), [(name.split(".")[0],)])
+                for question in QUESTIONS:
+                    self.assertIn("rows", self.ask(question))
+
+    def test_evidence_leads_to_the_packets(self):
+        self.both_ends("04_write_loss1")
+        worst = self.ask("incidents")["rows"][0]
+        row, = self.ask("evidence", str(worst["incident"]))["rows"]
+        self.assertTrue(os.path.isfile(row["file"]))
+        text = run("fleet", "evidence", str(worst["incident"]), "--from", self.store)[1]
+        command = [line for line in text.splitlines() if line.startswith("  roceanalyze ")][0].split(maxsplit=1)[1]
+        shown = subprocess.run(f"{PROGRAM} {command}", shell=True, capture_output=True, text=True, check=False, timeout=60)
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        self.assertEqual(int(shown.stdout.split(maxsplit=1)[0]), row["first_packet"])
+
+    # --- forms ------------------------------------------------------------------------------------------
+
+    def test_text_csv_and_sql_say_the_same(self):
+        self.both_ends("04_write_loss1")
+        for question in QUESTIONS:
+            rows = self.ask(question)["rows"]
+            table = list(csv.DictReader(io.StringIO(run("fleet", question, "--from", self.store, "--csv")[1], newline="")))
+            self.assertEqual(len(table), len(rows), question)
+            for ours, theirs in zip(table, rows):
+                for key, value in theirs.items():
+                    if not isinstance(value, float):
+                        self.assertEqual(ours[key], str(value), (question, key))
+            sql = run("fleet", "sql", question)[1]
+            if question not in ("latency", "clocks"):  # whose answers are made of the statement's rows
+                self.assertEqual([[v for v in row.values()] for row in rows], [list(row) for row in self.rows(sql)], question)
+
+    def test_names_are_text(self):
+        hostile = "x'; DROP TABLE intervals; --\x1b[31m"
+        self.export("04_write_loss1.ca.pcap.zst", hostile, SENDER, "--label", "a=b'c", "--site", hostile, "--rack", hostile)
+        self.assertGreater(self.rows("SELECT COUNT(*) FROM intervals")[0][0], 0)
+        self.assertEqual(self.rows("SELECT value FROM facts WHERE kind = 'label'"), [("b'c",)])
+        for question in QUESTIONS:
+            out = run("fleet", question, "--from", self.store)[1]
+            self.assertNotIn("\x1b", out, question)
+        self.assertNotIn("\x1b", run("fleet", "flow", SENDER, RECEIVER, "71", "--from", self.store)[1])
+
+    # --- wrong usage -------------------------------------------------------------------------------------
+
+    def test_what_is_no_store_is_left_alone(self):
+        other = os.path.join(self.folder, "other.db")
+        base = sqlite3.connect(other)
+        base.execute("CREATE TABLE theirs (a)")
+        base.commit()
+        base.close()
+        for words in (["store", "init", other], ["store", "status", other], ["fleet", "overview", "--from", other],
+                      ["export", sample("03_rping.pcap"), "-o", other, "--format", "store"], ["store", "status", self.store]):
+            status, out, err = run(*words)
+            self.assertEqual((status, out), (3, ""), (words, err))
+        self.assertFalse(os.path.exists(self.store))
+
+    def test_wrong_usage(self):
+        self.assertEqual(run("store", "init", self.store)[0], 0)
+        for words, expected in ((["fleet", "nonsense", "--from", self.store], "overview"), (["fleet", "top"], "--from TARGET"),
+                                (["fleet", "where", SENDER, "--from", self.store], "ADDRESS ADDRESS"),
+                                (["fleet", "connection", SENDER, "x", RECEIVER, "1", "--from", self.store], "ADDRESS QP"),
+                                (["export", sample("03_rping.pcap"), "-o", self.store, "-Y", "frame"], "whole captures"),
+                                (["export", sample("03_rping.pcap"), "-o", self.folder + "/a.json", "--host", "x"], "NAME.store"),
+                                (["store", "prune", self.store], "--keep"), (["store", "prune", self.store, "--keep", "x"], "--keep")):
+            status, out, err = run(*words)
+            self.assertEqual((status, out), (2, ""), (words, err))
+            self.assertIn(expected, err, words)
+        status, _, err = run("export", "-", "-o", self.store, stdin=subprocess.DEVNULL)
+        self.assertEqual(status, 3)
+        self.assertIn("save it to a file first", err)
+        status, _, err = run("export", self.folder + "/missing.pcap", "-o", self.store)
+        self.assertEqual(status, 3)
+
+    def test_status_and_migrate(self):
+        self.assertIn("made, version 1", run("store", "init", self.store)[1])
+        self.assertIn("is a store already", run("store", "init", self.store)[1])
+        self.assertIn("nothing to do", run("store", "migrate", self.store)[1])
+        self.export("04_write_loss1.ca.pcap.zst", "a", SENDER)
+        status = json.loads(run("store", "status", self.store, "--json")[1])
+        self.assertEqual({t["name"]: t["rows"] for t in status["tables"]}["heartbeats"], 1)
+        self.assertIn("intervals", run("store", "status", self.store)[1])
+        self.assertIn("ENGINE = Distributed", run("store", "schema", "--engine", "cluster")[1])
+
+
+def by_flow_key(rows):
+    return rows("SELECT conn_key FROM intervals WHERE conn_key > 0 LIMIT 1")[0][0]
+
+
+if __name__ == "__main__":
+    unittest.main()
