@@ -13,7 +13,7 @@ namespace {
 
 using Pair = std::pair<dissect::IpAddress, dissect::IpAddress>;
 
-Pair pair_key(const Connection& connection) {
+Pair pair_of(const Connection& connection) {
   return std::minmax(connection.ends[0].address, connection.ends[1].address);
 }
 
@@ -88,12 +88,12 @@ void report_small(const Snapshot& snapshot, FindingSink& sink) {
   constexpr std::uint32_t tiny = 512;
   std::map<Pair, std::uint32_t> largest;
   for (const Connection& c : snapshot.connections) {
-    std::uint32_t& known = largest[pair_key(c)];
+    std::uint32_t& known = largest[pair_of(c)];
     known = std::max(known, c.pmtu);
   }
   std::vector<Case> cases;
   for (const Connection& c : snapshot.connections) {
-    if (c.pmtu == 0 || (c.pmtu > tiny && c.pmtu == largest[pair_key(c)])) continue;
+    if (c.pmtu == 0 || (c.pmtu > tiny && c.pmtu == largest[pair_of(c)])) continue;
     Case found;
     found.connection = &c;
     found.side = c.ends[0].address <= c.ends[1].address ? 0 : 1;  // the same for both directions
@@ -109,7 +109,7 @@ void report_small(const Snapshot& snapshot, FindingSink& sink) {
       if (c.connection->pmtu < smallest->connection->pmtu) smallest = &c;
     }
     const std::uint32_t pmtu = smallest->connection->pmtu;
-    const std::uint32_t other = largest[pair_key(*smallest->connection)];
+    const std::uint32_t other = largest[pair_of(*smallest->connection)];
     // Ethernet with preamble and gap, IPv4, UDP, BTH, ICRC.
     constexpr std::uint32_t headers = 38 + 20 + 8 + 12 + 4;
     return Words{
