@@ -89,13 +89,16 @@ void Named::learn_answers() {
     if (request >= 0 && sent_.last_before(answer.psn, request) < 0) took(request, index);
   }
   for (const Asked& asked : scene_.answers.asked()) {
-    if (asked.rnr) continue;
+    const std::int32_t named = sent_.last_before(asked.psn, asked.note);
+    // What was overtaken on its way here: the NAK answers what overtook it.
+    const bool late =
+        named >= 0 && scene_.said.rulings[static_cast<std::size_t>(named)].what == Ruling::What::late;
+    if (asked.rnr || late) continue;
     std::int32_t first = -1;
-    static_cast<void>(
-        any_between(sent_.last_before(asked.psn, asked.note), asked.note, [&](const Sent& sent) {
-          if (sent.psn > asked.psn) first = sent.note;
-          return first >= 0;
-        }));
+    static_cast<void>(any_between(named, asked.note, [&](const Sent& sent) {
+      if (sent.psn > asked.psn) first = sent.note;
+      return first >= 0;
+    }));
     took(first, asked.note);
   }
 }
