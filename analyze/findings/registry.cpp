@@ -10,12 +10,12 @@
   rule(loss_after_capture, error, losses_at_a_place, "packets lost downstream of the capture point") \
   rule(loss_between_points, error, both_directions, "packets lost between two capture points") \
   rule(switch_drops, error, anything, "a switch says that it dropped packets") \
-  rule(mrc_bad_path, error, anything, "one path of an MRC stream loses packets") \
-  rule(mrc_loss, error, anything, "packets of MRC lost") \
+  rule(mrc_bad_path, error, every_packet, "one path of an MRC stream loses packets") \
+  rule(mrc_loss, error, every_packet, "packets of MRC lost") \
   rule(mrc_refused, error, anything, "a receiver of MRC refuses for good what is written to it") \
-  rule(mrc_unanswered, error, anything, "a receiver of MRC says nothing any more") \
+  rule(mrc_unanswered, error, every_packet, "a receiver of MRC says nothing any more") \
   rule(mrc_nacked, warning, anything, "a receiver of MRC has no room") \
-  rule(mrc_needless, warning, anything, "packets of MRC sent again needlessly") \
+  rule(mrc_needless, warning, every_packet, "packets of MRC sent again needlessly") \
   rule(mrc_trimmed_last_hop, warning, anything, "packets of MRC trimmed before their receiver") \
   rule(mrc_pfc, warning, anything, "PFC on a fabric that carries MRC") \
   rule(loss_by_capture, warning, every_packet, "packets not captured") \

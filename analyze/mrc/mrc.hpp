@@ -19,16 +19,17 @@ namespace roce::analyze {
 /// A path of a stream: what its packets are hashed by. Packets with one entropy value go one way, in order.
 struct MrcPath {
   std::uint16_t udp_source = 0;
-  std::uint16_t flow_label = 0;  ///< its low 16 bits, of IPv6
-  std::uint64_t packets = 0;     ///< with data, repeats included
-  std::uint64_t bytes = 0;       ///< on the wire
-  std::uint64_t repeats = 0;     ///< sent this way
-  std::uint64_t lost = 0;        ///< sent this way, seen here, and lost behind: trimmed ones included
-  std::uint64_t trimmed = 0;     ///< of all sent this way, here or behind
-  std::uint64_t ce = 0;          ///< seen marked CE
-  std::uint64_t marked = 0;      ///< reported as marked by the receiver (M = 1)
-  std::uint64_t retired = 0;     ///< the receiver asks not to use it any more (M = 2)
-  std::uint64_t answers = 0;     ///< to a packet of this path, by name: their times
+  std::uint16_t flow_label = 0;    ///< its low 16 bits, of IPv6
+  std::uint64_t packets = 0;       ///< with data, repeats included
+  std::uint64_t bytes = 0;         ///< on the wire
+  std::uint64_t repeats = 0;       ///< sent this way
+  std::uint64_t lost = 0;          ///< sent this way, seen here, and lost behind: trimmed ones included
+  std::uint64_t trimmed = 0;       ///< of all sent this way, here or behind
+  std::uint64_t ce = 0;            ///< seen marked CE
+  std::uint64_t trimmed_here = 0;  ///< of the trimmed ones: before the capture point
+  std::uint64_t marked = 0;        ///< reported as marked by the receiver (M = 1)
+  std::uint64_t retired = 0;       ///< the receiver asks not to use it any more (M = 2)
+  std::uint64_t answers = 0;       ///< to a packet of this path, by name: their times
   std::uint64_t rtt_sum_ns = 0;
   std::int64_t rtt_min_ns = 0, rtt_max_ns = 0;
 
@@ -100,12 +101,17 @@ struct MrcStream {
   std::array<std::uint64_t, mrc_place_count> lost{};
   std::uint64_t undecided = 0;     ///< repeats of which the capture does not show whether they were needed
   std::uint64_t not_captured = 0;  ///< packets that the receiver has, and that never came here
-  std::uint64_t refused = 0;       ///< that arrived, and that the receiver refused (NACK for another reason)
-  std::uint64_t damaged = 0;       ///< with a wrong ICRC, though others of the stream are right
-  std::uint64_t copies = 0;        ///< that the capture shows once more: in no other count
-  std::uint64_t early = 0;         ///< repeats that are older than what can be followed
-  std::uint64_t restarts = 0;      ///< PSNs far from those before: another use of the queue pair
-  std::uint64_t reordered = 0;     ///< behind a higher PSN; normal where packets are sprayed
+  // How much of the stream the capture has:
+  std::uint64_t span = 0;              ///< PSNs from the lowest to the highest one,
+  std::uint64_t psns = 0;              ///< and those that came here
+  std::uint64_t unseen_here = 0;       ///< SACKs that name one that never came, on a path of others that did,
+  std::uint64_t unseen_elsewhere = 0;  ///< and on a path of which nothing came
+  std::uint64_t refused = 0;    ///< that arrived, and that the receiver refused (NACK for another reason)
+  std::uint64_t damaged = 0;    ///< with a wrong ICRC, though others of the stream are right
+  std::uint64_t copies = 0;     ///< that the capture shows once more: in no other count
+  std::uint64_t early = 0;      ///< repeats that are older than what can be followed
+  std::uint64_t restarts = 0;   ///< PSNs far from those before: another use of the queue pair
+  std::uint64_t reordered = 0;  ///< behind a higher PSN; normal where packets are sprayed
   std::uint64_t sacks = 0;
   std::uint64_t probes = 0, probes_answered = 0;
   std::array<std::uint64_t, mrc_reasons.size() + 1> nacks{};  ///< by mrc_reasons
@@ -146,6 +152,10 @@ struct MrcBadPath {
   std::uint64_t others_lost = 0, others_sent = 0;  ///< on the other paths
 };
 [[nodiscard]] std::vector<MrcBadPath> bad_paths(const Mrc& mrc);
+
+/// If a mirror or collector passes but some of the packets, one in so many. Where it shows but some of the
+/// paths it has all of these.
+[[nodiscard]] std::optional<double> sampled_one_in(const Mrc& mrc);
 
 /// Adds those of MRC to the losses that a switch may have told of.
 void add_losses(const Mrc& mrc, std::vector<LostTransmission>& losses);

@@ -33,7 +33,8 @@ bool MrcStreamState::is_named_by(const MrcPacket& answer) const noexcept {
                                              [path](const Copy& copy) { return copy.path == path; });
 }
 
-void MrcStreamState::see_answer(const MrcPacket& packet, std::uint64_t number) {
+void MrcStreamState::see_answer(const MrcPacket& packet, std::uint64_t number, MrcBudget& budget) {
+  if (is_copy_of_answer(packet, budget)) return;
   answered_ns_ = std::max(answered_ns_, packet.time_ns);
   note_refusal(packet, number);
   switch (dissect::opcode_info(packet.opcode).operation) {
@@ -102,7 +103,11 @@ void MrcStreamState::see_sack(const MrcPacket& packet) {
 
   fresh_.clear();
   if (!packet.of_probe) {
-    if (Slot* slot = at(packet.ack_psn)) acknowledged(*slot, now, named);
+    Slot* slot = at(packet.ack_psn);
+    const bool unseen =
+        slot != nullptr ? (slot->state & (seen | received)) == 0 : mrc_distance(packet.ack_psn, top_) > 0;
+    if (unseen && unseen_.size() < paths_at_most) ++unseen_[packet.ev];
+    if (slot != nullptr) acknowledged(*slot, now, named);
   }
   const std::uint32_t last = mrc_distance(packet.cack, top_) < 0 ? packet.cack : top_;
   // What is confirmed may be ahead of what was captured, but by no more than a window.

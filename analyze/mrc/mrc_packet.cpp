@@ -45,10 +45,12 @@ bool make_mrc_packet(const capture::Frame& frame, const Dissection& d, const Pac
   packet.payload = record.payload;
   packet.psn = record.psn;
   packet.udp_source = record.udp_source;
+  if (record.has(PacketRecord::has_ip_id)) packet.ip_id = record.ip_id;
   packet.opcode = record.opcode;
   packet.traffic_class = record.traffic_class;
   packet.icrc = record.icrc;
   packet.aeth = record.aeth;
+  packet.place = record.path;
   packet.rtx = read<Bth::rtx>(frame.data + d.layers[d.bth].offset) != 0;
   const Layer& network = d.layers[d.network];
   if (network.id == HeaderId::ipv6)

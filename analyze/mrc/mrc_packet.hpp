@@ -25,8 +25,10 @@ struct MrcPacket {
   std::uint32_t ack_psn = 0;    ///< of the packet that caused the SACK; of a NACK: the refused one
   std::uint32_t first_bit = 0;  ///< PSN of bit 0 of the bitmap
   std::uint32_t aeth = 0;
+  std::uint32_t place = 0;  ///< where it was captured, see PacketBrief::path
   std::uint16_t udp_source = 0;
   std::uint16_t flow_label = 0;
+  std::uint16_t ip_id = 0;  ///< of IPv4; 0: it has none, or its sender sets none
   std::uint16_t probe_id = 0;
   std::uint16_t out_of_order = 0;
   std::uint8_t opcode = 0;

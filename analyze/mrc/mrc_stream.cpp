@@ -81,23 +81,57 @@ std::uint16_t MrcStreamState::path_named(std::uint32_t ev) const noexcept {
   return it == path_index_.end() ? no_path : it->second;
 }
 
-bool MrcStreamState::is_copy(const MrcPacket& packet) const noexcept {
+/// A sender sends a PSN once without RTX. Repeats that took the same path are told by their IPv4 ID; without
+/// one by the place where they were captured, or by their time: nobody sends again so soon, or the capture
+/// shows most packets again as late.
+bool MrcStreamState::is_copy(const MrcPacket& packet) noexcept {
   const Slot* slot = at(packet.psn);
   const auto known = path_index_.find(std::uint32_t{packet.udp_source} << 16U | packet.flow_label);
   if (slot == nullptr || known == path_index_.end()) return false;
   const auto shortest = static_cast<std::int64_t>(found.rtt_ns.min());
-  const auto same = [&](std::uint16_t path, std::uint8_t state, std::int64_t time_ns, bool rtx) {
-    if ((state & seen) == 0 || path != known->second || rtx != packet.rtx) return false;
-    return !rtx || found.rtt_ns.count() == 0 || packet.time_ns - time_ns < shortest;
+  const bool doubled = 2 * found.copies > found.packets;
+  const auto same = [&](const Copy& copy) {
+    if ((copy.state & seen) == 0 || copy.path != known->second || copy.rtx != packet.rtx) return false;
+    const std::int64_t lag = packet.time_ns - copy.time_ns;
+    if (!copy.rtx) {
+      copied_within_ns_ = std::max(copied_within_ns_, lag);
+      return true;
+    }
+    if (copy.ip_id != 0 && packet.ip_id != 0) return copy.ip_id == packet.ip_id;
+    return copy.place != packet.place || found.rtt_ns.count() == 0 || lag < shortest ||
+           (doubled && lag <= copied_within_ns_);
   };
-  if ((slot->state & repeated) == 0) return same(slot->path, slot->state, slot->time_ns, false);
+  if ((slot->state & repeated) == 0)
+    return same({slot->time_ns, slot->number, slot->path, slot->state, false});
   const auto it = repeats_.find(packet.psn);
-  return it != repeats_.end() &&
-         std::any_of(it->second.copies.begin(), it->second.copies.end(),
-                     [&](const Copy& copy) { return same(copy.path, copy.state, copy.time_ns, copy.rtx); });
+  return it != repeats_.end() && std::any_of(it->second.copies.begin(), it->second.copies.end(), same);
+}
+
+/// What it says is as old as what it is a copy of. IPv4 IDs tell answers apart that say the same; where there
+/// are none, the capture must show data twice as well.
+bool MrcStreamState::is_copy_of_answer(const MrcPacket& packet, MrcBudget& budget) {
+  constexpr std::size_t remembered = 512;
+  if (answers_.empty()) {
+    if (budget.answers == 0) return false;
+    --budget.answers;
+    answers_.resize(remembered);
+  }
+  std::uint64_t hash = packet.ip_id;
+  for (const std::uint64_t word :
+       {std::uint64_t{packet.psn}, std::uint64_t{packet.ev}, std::uint64_t{packet.cack},
+        std::uint64_t{packet.ack_psn}, std::uint64_t{packet.aeth}, packet.bitmap,
+        std::uint64_t{packet.opcode} << 8U | packet.reason}) {
+    hash = (hash ^ word) * 0x9e3779b97f4a7c15U;
+    hash ^= hash >> 32U;
+  }
+  std::uint64_t& place = answers_[hash % remembered];
+  if (place == hash) return packet.ip_id != 0 || found.copies != 0;
+  place = hash;
+  return false;
 }
 
 void MrcStreamState::begin_anew(MrcBudget& budget) {
+  if (top_ != no_psn) found.span += static_cast<std::uint64_t>(mrc_distance(top_, lowest_)) + 1;
   for (std::uint32_t psn = lowest_; top_ != no_psn && mrc_distance(psn, top_) <= 0; psn = mrc_next(psn)) {
     if (Slot* slot = at(psn)) settle(*slot, false, budget);
   }
@@ -175,8 +209,9 @@ void MrcStreamState::see_data(const MrcPacket& packet, std::uint64_t number, std
     return;
   }
   const auto state = static_cast<std::uint8_t>(trimmed ? seen | trimmed_here | lost : seen);
+  if ((slot->state & (seen | repeated)) == 0) ++found.psns;
   if ((slot->state & seen) == 0 && !trimmed) found.payload += packet.payload;
-  const Copy copy{packet.time_ns, number, path, state, packet.rtx};
+  const Copy copy{packet.time_ns, number, path, state, packet.rtx, packet.ip_id, packet.place};
   if (packet.rtx) {
     see_repeat(*slot, copy, budget);
     return;
@@ -328,12 +363,15 @@ void MrcStreamState::count_lost(const Copy& copy, std::uint32_t psn, MrcBudget& 
     path = copy.path;
     ++found.paths[copy.path].lost;
     if (place != MrcPlace::after_capture) ++found.paths[copy.path].trimmed;
+    if (place == MrcPlace::trimmed_before) ++found.paths[copy.path].trimmed_here;
   }
   keep({0, psn, place, path, copy.number, copy.time_ns}, budget);
 }
 
 MrcStream MrcStreamState::finish(std::uint32_t index, MrcBudget& budget, std::vector<MrcLoss>& losses) && {
   begin_anew(budget);
+  for (const auto& [ev, count] : unseen_)
+    (path_named(ev) == no_path ? found.unseen_elsewhere : found.unseen_here) += count;
   constexpr auto upstream = static_cast<std::size_t>(MrcPlace::before_capture);
   // Where packets arrive that never come here, one of which only the repeat came may have passed elsewhere,
   // too.

@@ -29,6 +29,7 @@ struct MrcBudget {
   std::size_t paths = 256 * std::size_t{1024};
   std::size_t repeats = 256 * std::size_t{1024};  ///< open at a time
   std::size_t losses = 64 * std::size_t{1024};
+  std::size_t answers = 16 * std::size_t{1024};  ///< streams that remember theirs
   std::uint64_t losses_dropped = 0;
 };
 
@@ -41,7 +42,7 @@ class MrcStreamState {
   void see_data(const MrcPacket& packet, std::uint64_t number, std::int64_t capture_began_ns,
                 MrcBudget& budget);
   /// A SACK, NACK, or acknowledgement of messages of its receiver.
-  void see_answer(const MrcPacket& packet, std::uint64_t number);
+  void see_answer(const MrcPacket& packet, std::uint64_t number, MrcBudget& budget);
   void see_probe(const MrcPacket& packet);
   /// Whether the answer names a packet of this stream, by PSN and path.
   [[nodiscard]] bool is_named_by(const MrcPacket& answer) const noexcept;
@@ -82,6 +83,8 @@ class MrcStreamState {
     std::uint16_t path = no_path;
     std::uint8_t state = 0;
     bool rtx = false;
+    std::uint16_t ip_id = 0;
+    std::uint32_t place = 0;  ///< MrcPacket::place
   };
   struct Repeat {
     std::vector<Copy> copies;  ///< as they came; the first one has no `seen` if it never came here
@@ -116,7 +119,8 @@ class MrcStreamState {
   /// The path that a report of the receiver names, or none.
   [[nodiscard]] std::uint16_t path_named(std::uint32_t ev) const noexcept;
   /// Whether the capture shows one once more: on its path, and sooner than anybody sends it again.
-  [[nodiscard]] bool is_copy(const MrcPacket& packet) const noexcept;
+  [[nodiscard]] bool is_copy(const MrcPacket& packet) noexcept;
+  [[nodiscard]] bool is_copy_of_answer(const MrcPacket& packet, MrcBudget& budget);
   void begin_anew(MrcBudget& budget);
   void see_repeat(Slot& slot, const Copy& copy, MrcBudget& budget);
   void see_sack(const MrcPacket& packet);
@@ -149,7 +153,10 @@ class MrcStreamState {
   std::unordered_map<std::uint16_t, std::int64_t> probes_;       ///< by ID: when
   std::vector<Fresh> fresh_;                                     ///< arrivals by the SACK at hand
   std::vector<MrcLoss> losses_;
-  std::uint32_t top_ = no_psn;     ///< highest PSN
+  std::unordered_map<std::uint32_t, std::uint32_t> unseen_;  ///< by EV: SACKs of packets that never came
+  std::vector<std::uint64_t> answers_;                       ///< hashes of the last ones
+  std::int64_t copied_within_ns_ = 0;                        ///< so late came what surely was a copy, at most
+  std::uint32_t top_ = no_psn;                               ///< highest PSN
   std::uint32_t base_ = no_psn;    ///< lowest PSN of this use that was seen for the first time,
   std::uint32_t lowest_ = no_psn;  ///< and of all
   std::uint32_t cack_ = no_psn;

@@ -63,7 +63,7 @@ void MrcTracker::see_data(std::uint32_t place, const MrcPacket& packet, std::uin
 void MrcTracker::see_answer(std::uint32_t place, const MrcPacket& packet, std::uint64_t number) {
   Direction& direction = directions_[place];
   if (direction.answered != none) {
-    streams_[direction.answered].see_answer(packet, number);
+    streams_[direction.answered].see_answer(packet, number, budget_);
     return;
   }
   if (direction.held.size() >= reports_held_at_most || held_ >= held_at_most) {
@@ -78,7 +78,7 @@ void MrcTracker::see_answer(std::uint32_t place, const MrcPacket& packet, std::u
   direction.answered = stream;
   MrcStreamState& state = streams_[stream];
   state.found.answer_qp = packet.key.dst_qp;
-  for (const auto& [held, at] : direction.held) state.see_answer(held, at);
+  for (const auto& [held, at] : direction.held) state.see_answer(held, at, budget_);
   held_ -= direction.held.size();
   direction.held = {};
   direction.votes.clear();

@@ -40,9 +40,11 @@ std::uint64_t datagram_flows(const Snapshot& s) {
   }));
 }
 
-/// Streams of MRC whose receiver was heard: without SACKs nothing tells what arrived.
-std::size_t answered_streams(const Mrc& mrc) {
-  return static_cast<std::size_t>(std::count_if(mrc.streams.begin(), mrc.streams.end(),
+/// Streams of MRC of which all was captured, and whose receiver was heard: without SACKs nothing tells what
+/// arrived.
+std::size_t judged_streams(const Snapshot& s) {
+  if (s.mrc == nullptr || !s.completeness.bears(Need::packets)) return 0;
+  return static_cast<std::size_t>(std::count_if(s.mrc->streams.begin(), s.mrc->streams.end(),
                                                 [](const MrcStream& each) { return each.sacks != 0; }));
 }
 
@@ -57,7 +59,7 @@ std::string what_was_checked(const Snapshot& s) {
                     (judged == of ? plural(judged, "connection", "connections")
                                   : fmt::format("{} of {} connections", judged, of)));
   }
-  if (const std::size_t heard = s.mrc ? answered_streams(*s.mrc) : 0; heard != 0) {
+  if (const std::size_t heard = judged_streams(s); heard != 0) {
     parts.push_back("losses, repeats and paths of " +
                     (heard == s.mrc->streams.size()
                          ? plural(heard, "MRC stream", "MRC streams")
@@ -93,10 +95,10 @@ std::string what_was_not_checked(const Snapshot& s) {
     parts.push_back("what happened in " + plural(s.completeness.holes.size(), "hole", "holes") +
                     " of the capture");
   if (s.mrc) {
-    const std::size_t unheard = s.mrc->streams.size() - answered_streams(*s.mrc);
+    const std::size_t unheard = s.mrc->streams.size() - judged_streams(s);
     if (unheard != 0)
       parts.push_back("losses in " + plural(unheard, "MRC stream", "MRC streams") +
-                      ", of which no SACK was captured");
+                      (s.completeness.bears(Need::packets) ? ", of which no SACK was captured" : ""));
     if (s.mrc->dropped != 0)
       parts.push_back(plural(s.mrc->dropped, "packet of MRC", "packets of MRC") + " of further streams");
   }

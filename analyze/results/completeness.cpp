@@ -7,6 +7,7 @@
 #include <span>
 
 #include "analyze/base/units.hpp"
+#include "analyze/mrc/mrc.hpp"
 #include "analyze/results/snapshot.hpp"
 #include "analyze/results/unpaired_connections.hpp"
 #include "dissect/headers/infiniband.hpp"
@@ -80,6 +81,14 @@ std::optional<Sampled> sampled_of(const CaptureGaps& gaps) {
   // READs, more: the responses have some of these.
   judge_distances(sampled, gaps.steps, 20 * all.repeats < all.firsts && all.responses == 0);
   return sampled;
+}
+
+/// Packets of RC, if there are any, tell better.
+void find_sampled_mrc(const Snapshot& s, Completeness& found) {
+  constexpr std::uint64_t few = 16;
+  if (s.mrc == nullptr || found.sampled || s.gaps.acknowledged.firsts >= few) return;
+  if (const std::optional<double> one_in = sampled_one_in(*s.mrc))
+    found.sampled = Sampled{*one_in, std::nullopt};
 }
 
 /// UD counts PSNs by the queue pair that sends, whoever receives, and no other header than its own names that
@@ -292,7 +301,14 @@ void find_doubled(const Snapshot& s, Completeness& found) {
     if (c.points.size() > 1) elsewhere.insert(c.id);
   }
   std::uint64_t packets = 0, copies = 0;
+  if (s.mrc != nullptr) {
+    for (const MrcStream& stream : s.mrc->streams) {
+      packets += stream.packets + stream.copies;
+      copies += stream.copies;
+    }
+  }
   for (const Flow& flow : s.flows) {
+    if (flow.service == Service::mrc) continue;
     if (flow.connection && elsewhere.contains(*flow.connection)) continue;
     packets += flow.packets + flow.sequence().duplicate_captures;
     copies += flow.sequence().duplicate_captures;
@@ -375,6 +391,7 @@ Completeness completeness_of(const Snapshot& s) {
   found.samples_only = s.exports.any() && s.totals.roce_packets == 0;
   found.opcode_filtered = opcode_filtered_of(s);
   if (found.opcode_filtered.empty()) found.sampled = sampled_of(s.gaps);
+  find_sampled_mrc(s, found);
   find_missing_datagrams(s, found);
   if (found.bears(Need::packets)) {
     // Where clocks put answers before their requests, these seem to be missing.

@@ -7,11 +7,13 @@
 #include <map>
 #include <string>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 
 #include "analyze/base/address_text.hpp"
 #include "analyze/base/units.hpp"
 #include "analyze/connection/find_connection.hpp"
+#include "analyze/mrc/mrc.hpp"
 #include "analyze/results/loss_columns.hpp"
 #include "analyze/results/pause_facts.hpp"
 
@@ -33,10 +35,17 @@ using Segments = std::map<dissect::IpAddress, SegmentSum>;
 
 class PathTable {
  public:
-  explicit PathTable(const Snapshot& snapshot) : snapshot_(snapshot) {}
+  explicit PathTable(const Snapshot& snapshot) : snapshot_(snapshot) {
+    if (snapshot.mrc == nullptr) return;
+    for (const MrcStream& stream : snapshot.mrc->streams) streams_.emplace(stream.key, &stream);
+  }
 
   void add(const Flow& flow) {
     const std::vector<PathShare> shares = flow.path_shares();
+    if (const auto stream = streams_.find(flow.key); stream != streams_.end()) {
+      add_stream(flow, shares, *stream->second);
+      return;
+    }
     const Segments segments = segments_of(flow);
     const SequenceCounts& all = flow.sequence();
     if (shares.size() > 1) {
@@ -87,6 +96,46 @@ class PathTable {
     row.bytes += share.bytes;
     row.ce += share.ce;
     row.late += share.late;
+  }
+
+  /// MRC, which is no connection, knows its paths by port and flow label. What never came by has none; what
+  /// passed with several source addresses has no row of its own.
+  void add_stream(const Flow& flow, const std::vector<PathShare>& shares, const MrcStream& stream) {
+    const auto add_lost = [](std::array<std::uint64_t, lost_count>& lost, const MrcPath& path) {
+      lost[static_cast<std::size_t>(Lost::trimmed)] += path.trimmed_here;
+      lost[static_cast<std::size_t>(Lost::after_capture)] += path.lost - path.trimmed_here;
+    };
+    const auto is_of = [](const PathShare& share, const MrcPath& path) {
+      constexpr std::uint32_t of_label = 0xffff;
+      return !share.others && share.path.udp_source == path.udp_source &&
+             (share.path.flow_label & of_label) == path.flow_label;
+    };
+    std::array<std::uint64_t, lost_count> rest{};
+    rest[static_cast<std::size_t>(Lost::before_capture)] =
+        stream.lost[static_cast<std::size_t>(MrcPlace::before_capture)];
+    std::uint64_t repeats = stream.repeats;
+    std::vector<PathRow*> rows;
+    for (const PathShare& share : shares) {
+      rows.push_back(&at(flow, share.others ? FlowPath() : share.path, {}, !share.others));
+      add_counts(*rows.back(), share);
+    }
+    for (const MrcPath& path : stream.paths) {
+      PathRow* row = nullptr;
+      std::size_t several = 0;
+      for (std::size_t i = 0; i < shares.size(); ++i) {
+        if (!is_of(shares[i], path)) continue;
+        row = rows[i];
+        ++several;
+      }
+      if (several != 1) {
+        add_lost(rest, path);
+        continue;
+      }
+      add_lost(row->lost, path);
+      row->retransmitted += path.repeats;
+      repeats -= path.repeats;
+    }
+    add_rest(flow, rest, repeats);
   }
 
   /// Where a tunnel of IP in IPv6 takes it.
@@ -148,7 +197,11 @@ class PathTable {
     if (fastest != 0) row.fastest_ns = row.fastest_ns == 0 ? fastest : std::min(row.fastest_ns, fastest);
   }
 
+  struct OfKey {
+    std::size_t operator()(const FlowKey& key) const noexcept { return key.hash(); }
+  };
   const Snapshot& snapshot_;
+  std::unordered_map<FlowKey, const MrcStream*, OfKey> streams_;  ///< of MRC
   std::map<PathKey, PathRow> rows_;
 };
 

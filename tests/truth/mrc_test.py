@@ -9,6 +9,7 @@ Usage: mrc_test.py ROCEANALYZE [--draw SEED COUNT]"""
 import collections
 import json
 import os
+import random
 import subprocess
 import sys
 import tempfile
@@ -24,6 +25,8 @@ PLACES = {"lost_before": "before_capture", "lost_after": "after_capture", "trimm
           "trimmed_after": "trimmed_after", "trimmed_last_hop": "trimmed_last_hop"}
 # Kinds in which not all is captured that is needed to decide: what is told must be right, but need not be all.
 PARTIAL = ("one_way", "some_paths", "lost_answers", "lost_answers_too")
+# Of which a part, or everything twice, is judged.
+VARIED = ("clean", "loss", "trims_and_losses", "ipv6")
 # Findings that would blame the capture, or judge by the rules of RC.
 NEVER = ("loss_by_capture", "capture_drops", "loss_before_capture", "loss_after_capture", "go_back_n_storm", "timeouts",
          "spurious_retransmission", "reordering", "duplicates_network", "illegal_sequence", "trimmed", "udp_source_ports",
@@ -156,6 +159,74 @@ def judge_scenario(program, seed, kind, packets, folder, keep=False):
     return judge
 
 
+def doubled(frames, lag_ns, hops, dice):
+    """A second point of the path, or a second mirror port, in the same capture."""
+    frames = list(frames)
+    for time, length, frame in list(frames):
+        again = bytearray(frame)
+        if again[14] >> 4 == 4:
+            again[22] -= hops
+            again[24:26] = mrc_fabric.words(mrc_fabric.checksum(bytes(again[14:24]) + bytes(2) + bytes(again[26:34])), 2)
+        else:
+            again[21] -= hops
+        frames.append((time + lag_ns + dice.randrange(lag_ns // 8 + 1), length, bytes(again)))
+    return sorted(frames, key=lambda record: record[0])
+
+
+def told_of(program, folder, frames):
+    path = os.path.join(folder, "mrc_variant.pcap")
+    variants.write(path, frames)
+    told = json.loads(subprocess.run([program, "report", "--json", path], check=True, timeout=300, capture_output=True).stdout)
+    rows = subprocess.run([program, "paths", "--json", path], check=True, timeout=300, capture_output=True).stdout
+    return told, json.loads(rows)["paths"]
+
+
+def judge_variants(program, seed, kind, packets, folder):
+    """A capture that has a part of the packets judges no losses, and one that has them twice judges as if it had them once."""
+    frames, truth = mrc_fabric.make(seed, kind, packets)
+    judge = Judge(f"variants of {kind} {seed}")
+    dice = random.Random(seed)
+    whole, rows = told_of(program, folder, frames)
+    losing = {(stream["source"], stream["target"], loss["psn"]) for stream in truth["streams"] for loss in stream["losses"]}
+    lost = sum(sum(stream["lost"].values()) for stream in whole["mrc"]["streams"])
+    judge.equal("losses in the table of paths", sum(row["lost"] for row in rows), lost)
+    judge.equal("repeats in the table of paths", sum(row["retransmitted"] for row in rows),
+                sum(stream["repeats"] for stream in whole["mrc"]["streams"]))
+    middle = len(frames) // 2
+    for name, some in [(f"1 in {n}, {how}", frames[::n] if how == "regular" else variants.at_random(frames, n, seed))
+                       for n in (2, 4, 16) for how in ("regular", "random")] + \
+                      [(f"hole of {n}", frames[:middle] + frames[middle + n:]) for n in (60, 400)]:
+        told, _ = told_of(program, folder, some)
+        streams = {stream["id"]: stream for stream in told["mrc"]["streams"]}
+        for loss in told["mrc"]["losses"]:
+            stream = streams[loss["stream"]]
+            if (stream["src"], stream["dst"], loss["psn"]) not in losing:
+                judge.fail(f"{name}: loss of PSN {loss['psn']} was none")
+        # Without any SACK nothing is judged anyway.
+        heard = any(stream["sacks"] for stream in told["mrc"]["streams"])
+        judged = told["capture"]["completeness"]["judges_losses"]
+        judge.equal(f"{name}: judges losses", judged and heard, name.startswith("hole"))
+        ids = {finding["id"] for finding in told["findings"]} & {"mrc_loss", "mrc_bad_path", "mrc_needless", "mrc_unanswered"}
+        if not name.startswith("hole"):
+            judge.equal(f"{name}: findings of losses", ids, set())
+    for lag_ns, hops in ((300, 0), (5_000, 1), (30_000, 1), (200_000, 1)):
+        told, _ = told_of(program, folder, doubled(frames, lag_ns, hops, dice))
+        name = f"doubled after {lag_ns} ns"
+        keys = ("packets", "repeats", "needless", "not_captured")
+        once, twice = ([{key: stream[key] for key in keys} for stream in each["mrc"]["streams"]] for each in (whole, told))
+        for stream, again in zip(once, twice):
+            judge.equal(name, again, stream)
+        # A report that comes again, later, may decide one more.
+        for loss in told["mrc"]["losses"]:
+            stream = told["mrc"]["streams"][loss["stream"]]
+            if (stream["src"], stream["dst"], loss["psn"]) not in losing:
+                judge.fail(f"{name}: loss of PSN {loss['psn']} was none")
+        if not 0 <= sum(sum(stream["lost"].values()) for stream in told["mrc"]["streams"]) - lost <= 1:
+            judge.fail(f"{name}: other losses than once")
+        judge.equal(f"{name}: half of it is copies", round(told["capture"]["completeness"]["doubled"], 2), 0.5)
+    return judge
+
+
 def main():
     program = sys.argv[1]
     seeds = [SEED]
@@ -176,6 +247,13 @@ def main():
             for mistake in totals.mistakes[:10]:
                 print("  FAIL", mistake)
             failed = failed or bool(totals.mistakes)
+        for kind in VARIED:
+            for seed in seeds:
+                mistakes = judge_variants(program, seed, kind, PACKETS, folder).mistakes
+                print(f"{kind:18} sampled, with holes, doubled: {len(mistakes)} mistakes")
+                for mistake in mistakes[:10]:
+                    print("  FAIL", mistake)
+                failed = failed or bool(mistakes)
     return 1 if failed else 0
 
 
