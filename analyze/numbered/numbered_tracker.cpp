@@ -62,10 +62,10 @@ bool NumberedTracker::counts(const State& state, std::uint64_t least_steps) cons
 
 /// A number that came before, or so long ago that nobody remembers it.
 void NumberedTracker::see_again(State& state, NumberedStream& stream, std::uint32_t sequence) {
-  constexpr std::uint32_t sure = 16, near = 64;
+  constexpr std::uint32_t sure = 16, close_by = 64;
   ++stream.duplicates;
   const std::uint32_t ahead = sequence - state.anew;
-  const bool goes_on = state.anew_packets != 0 && ahead != 0 && ahead < near;
+  const bool goes_on = state.anew_packets != 0 && ahead != 0 && ahead < close_by;
   state.anew_missing = goes_on ? state.anew_missing + ahead - 1 : 0;
   state.anew_packets = goes_on ? state.anew_packets + 1 : 1;
   state.anew = sequence;
@@ -108,12 +108,29 @@ bool NumberedTracker::advance(State& state, NumberedStream& stream, std::uint32_
   return false;
 }
 
-bool NumberedTracker::see(const NumberedPacket& packet) {
+std::uint64_t NumberedTracker::place_of(const State& state, std::uint32_t sequence) noexcept {
+  if (state.highest - sequence >= near) return 0;
+  for (std::uint32_t next = sequence + 1; next != state.highest + 1; ++next) {
+    if (state.has(next)) return state.frames[next % near];
+  }
+  return 0;
+}
+
+bool NumberedTracker::is_filled(const State& state, std::uint32_t sequence, std::uint64_t frame) noexcept {
+  if (!state.has(sequence - 1)) return false;
+  for (std::uint32_t next = sequence + 1; next != state.highest + 1; ++next) {
+    if (!state.has(next)) return false;
+    if (state.frames[next % near] != frame) break;
+  }
+  return true;
+}
+
+MirrorStep NumberedTracker::see(const NumberedPacket& packet) {
   auto found = states_.find(packet.key);
   if (found == states_.end()) {
     if (states_.size() >= streams_at_most) {
       ++found_.dropped;
-      return false;
+      return {};
     }
     State state;
     state.place = static_cast<std::uint32_t>(found_.streams.size());
@@ -133,6 +150,7 @@ bool NumberedTracker::see(const NumberedPacket& packet) {
   State& state = found->second;
   NumberedStream& stream = found_.streams[state.place];
   if (state.device != no_device) devices_[state.device].see(packet.sequence);
+  const std::uint64_t late = stream.late;
   const bool gap = stream.packets != 0 && advance(state, stream, packet.sequence);
   ++stream.packets;
   stream.bytes += packet.wire;
@@ -140,7 +158,12 @@ bool NumberedTracker::see(const NumberedPacket& packet) {
   if ((packet.traffic_class & 3U) == static_cast<unsigned>(dissect::Ecn::ce)) ++stream.ce;
   if (packet.key.kind != NumberedKind::macsec) stream.dscp.add(packet.traffic_class >> 2U);
   see_time(stream, packet.time_ns);
-  return gap && stream.mirror() && counts(state, sure_steps);
+  if (!stream.mirror()) return {};
+  if (state.frames.empty()) state.frames.resize(near);
+  const std::uint64_t before = stream.late != late ? place_of(state, packet.sequence) : 0;
+  state.frames[packet.sequence % near] = before != 0 ? before : packet.number;
+  if (!counts(state, sure_steps)) return {};
+  return {gap, before, packet.sequence, before != 0 && is_filled(state, packet.sequence, before)};
 }
 
 Numbered NumberedTracker::finish() && {

@@ -12,18 +12,28 @@
 
 namespace roce::analyze {
 
+/// What the number of a mirrored packet tells of those before it.
+struct MirrorStep {
+  bool lost = false;  ///< the mirror lost packets just before it
+  /// It comes late: the switch had mirrored it before that frame; 0: it does not. Of several that belong
+  /// before one frame, `sequence` is the order.
+  std::uint64_t before = 0;
+  std::uint32_t sequence = 0;
+  bool filled = false;  ///< with it nothing is missing any more just before that frame
+};
+
 /// Follows the numbers of shells and mirrors in the order of the capture. Bounded; not thread-safe.
 class NumberedTracker {
  public:
   static constexpr std::size_t streams_at_most = 16 * std::size_t{1024};
 
-  /// True if it shows that the mirror it comes through lost packets just before it.
-  bool see(const NumberedPacket& packet);
+  MirrorStep see(const NumberedPacket& packet);
   [[nodiscard]] Numbered finish() &&;
 
  private:
   static constexpr std::uint32_t window =
-      4096;  ///< numbers: how late a packet can be and still be told from a copy
+      4096;  ///< numbers: how late a packet can be and still be told from a copy,
+  static constexpr std::uint32_t near = 256;  ///< and be put into its place
 
   struct Steps {
     std::uint64_t all = 0;
@@ -48,6 +58,8 @@ class NumberedTracker {
     std::uint32_t place = 0;
     std::uint32_t highest = 0;
     std::vector<std::uint64_t> seen;  ///< a bit for each of the last numbers, in a ring
+    /// Of mirrors: the frames of the last numbers, or the ones before which they belong.
+    std::vector<std::uint64_t> frames;
     Steps steps;
     std::uint32_t device = no_device;
     // Numbers far behind that rise from packet to packet: they began anew.
@@ -63,6 +75,11 @@ class NumberedTracker {
   /// Most steps are of one, and no other session fills the rest.
   [[nodiscard]] bool counts(const State& state, std::uint64_t least_steps) const noexcept;
   static bool advance(State& state, NumberedStream& stream, std::uint32_t sequence);
+  /// The frame before which a late packet with that number belongs.
+  [[nodiscard]] static std::uint64_t place_of(const State& state, std::uint32_t sequence) noexcept;
+  /// Whether nothing is missing any more around that number, up to the packet of `frame`.
+  [[nodiscard]] static bool is_filled(const State& state, std::uint32_t sequence,
+                                      std::uint64_t frame) noexcept;
   static void see_again(State& state, NumberedStream& stream, std::uint32_t sequence);
 
   Numbered found_;

@@ -138,7 +138,10 @@ class Pipeline final : private Relay::Stages {
       std::swap(facts_now_, facts_then_[slot]);
     }
     for (const NumberedPacket& packet : batch.numbered) {
-      if (followed_.numbered.see(packet)) followed_.tracker.mirror_lost(packet.number);
+      const MirrorStep step = followed_.numbered.see(packet);
+      if (step.lost) followed_.tracker.mirror_lost(packet.number);
+      if (step.filled) followed_.tracker.mirror_found(step.before);
+      if (step.before != 0) followed_.tracker.mirror_delayed(packet.number, step.before, step.sequence);
     }
     if (stage_.with_history()) {
       select_and_follow(batch);

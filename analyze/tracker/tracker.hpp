@@ -85,6 +85,11 @@ class Tracker {
   /// A mirror lost packets just before that frame, which is not tracked yet: what is missing there is not the
   /// network's loss.
   void mirror_lost(std::uint64_t frame);
+  /// What it had lost just before that frame came late.
+  void mirror_found(std::uint64_t frame);
+  /// A mirror delivers that frame, which is not tracked yet, late: by its numbers it belongs before `before`;
+  /// of several that do, those with the lower `sequence` first.
+  void mirror_delayed(std::uint64_t frame, std::uint64_t before, std::uint32_t sequence);
 
   /// Concludes connections without a packet since that frame and releases their state; packets that come
   /// later begin new ones. Evicts them with their flows and adds them to Result::departed. The results of

@@ -299,6 +299,7 @@ bool Tracker::Impl::explain_episode(std::uint32_t connection) {
   open_episodes.erase(over->first_frame);
   Track& track = tracks[connection];
   held -= std::min(held, over->held.size());
+  put_delayed_in_place(over->held);
   put_trimmed_in_place(track, over->held);
   const episode::Scratch scratch;
   std::vector<episode::Ruling> rulings(over->held.size());
@@ -374,6 +375,54 @@ void Tracker::mirror_lost(std::uint64_t frame) {
   std::vector<std::uint64_t>& gaps = impl_->shared.mirror_gaps;
   if (gaps.size() < TrackerShared::mirror_gaps_at_most && (gaps.empty() || gaps.back() < frame))
     gaps.push_back(frame);
+}
+
+void Tracker::mirror_found(std::uint64_t frame) {
+  std::vector<std::uint64_t>& gaps = impl_->shared.mirror_gaps;
+  const auto gap = std::lower_bound(gaps.begin(), gaps.end(), frame);
+  if (gap != gaps.end() && *gap == frame) gaps.erase(gap);
+}
+
+void Tracker::mirror_delayed(std::uint64_t frame, std::uint64_t before, std::uint32_t sequence) {
+  std::vector<TrackerShared::Delayed>& delayed = impl_->shared.mirror_delayed;
+  if (delayed.size() < TrackerShared::mirror_gaps_at_most &&
+      (delayed.empty() || delayed.back().frame < frame))
+    delayed.push_back({frame, before, sequence});
+}
+
+/// What came late by the numbers of the mirror, back to where the switch had it.
+void Tracker::Impl::put_delayed_in_place(std::vector<Held>& held) const {
+  const std::vector<TrackerShared::Delayed>& delayed = shared.mirror_delayed;
+  if (delayed.empty() || held.size() < 2 || delayed.back().frame < held.front().number) return;
+  struct Place {
+    std::uint64_t frame = 0;
+    bool itself = true;
+    std::uint32_t sequence = 0;
+    std::size_t at = 0;
+  };
+  std::vector<Place> places(held.size());
+  bool any = false;
+  for (std::size_t i = 0; i < held.size(); ++i) {
+    const std::uint64_t number = held[i].number;
+    const auto found = std::lower_bound(
+        delayed.begin(), delayed.end(), number,
+        [](const TrackerShared::Delayed& each, std::uint64_t it) { return each.frame < it; });
+    const bool late = found != delayed.end() && found->frame == number;
+    places[i] = late ? Place{found->before, false, found->sequence, i} : Place{number, true, 0, i};
+    any = any || late;
+  }
+  if (!any) return;
+  std::stable_sort(places.begin(), places.end(), [](const Place& a, const Place& b) {
+    if (a.frame != b.frame) return a.frame < b.frame;
+    if (a.itself != b.itself) return b.itself;
+    return !a.itself && static_cast<std::int32_t>(a.sequence - b.sequence) < 0;
+  });
+  std::vector<Held> in_place;
+  in_place.reserve(held.size());
+  for (const Place& each : places) in_place.push_back(held[each.at]);
+  for (std::size_t i = in_place.size() - 1; i-- > 0;)
+    in_place[i].record.time_ns = std::min(in_place[i].record.time_ns, in_place[i + 1].record.time_ns);
+  held = std::move(in_place);
 }
 
 }  // namespace roce::analyze

@@ -34,6 +34,13 @@ struct TrackerShared {
   std::vector<std::uint64_t> mirror_gaps;
   static constexpr std::size_t mirror_gaps_at_most = std::size_t{1} << 20U;
 
+  /// Frames that a mirror delivered late, ascending, bounded, and where they belong.
+  struct Delayed {
+    std::uint64_t frame = 0, before = 0;
+    std::uint32_t sequence = 0;
+  };
+  std::vector<Delayed> mirror_delayed;
+
   /// So often a mirror lost packets up to that frame.
   [[nodiscard]] std::uint32_t mirror_gaps_to(std::uint64_t frame) const noexcept {
     const auto behind = std::upper_bound(mirror_gaps.begin(), mirror_gaps.end(), frame);

@@ -75,6 +75,14 @@ def at_random(records, one_in, seed):
     return [record for record in records if dice.randrange(one_in) == 0]
 
 
+def delayed(records, share, far, seed):
+    """Some of them come behind up to `far` others, at their times."""
+    dice = random.Random(seed)
+    places = [place + (dice.uniform(1, far) if dice.random() < share else 0) for place in range(len(records))]
+    order = sorted(range(len(records)), key=places.__getitem__)
+    return [(records[place][0], *records[late][1:]) for place, late in enumerate(order)]
+
+
 def only(records, wanted):
     """RoCE packets with wanted(opcode), and all else."""
     return [record for record in records if opcode(record[2]) is None or wanted(opcode(record[2]))]

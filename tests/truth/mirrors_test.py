@@ -58,6 +58,24 @@ class Mirrors(derived_case.DerivedCase):
         print(f"{claimed} of {true} losses are the mirror's")
         self.assertEqual(claimed, 0)
 
+    def test_what_the_mirror_delivers_late_is_not_reordered(self):
+        """By the numbers of the mirror each packet has its place: what comes late was neither overtaken nor lost."""
+        for seed, faults in ((51, ()), (52, ("--faults", "loss1")), (53, ("--faults", "loss_after1"))):
+            records = self.generate("--packets", "20000", "--qps", "8", "--seed", str(seed), *faults)
+            whole = report(self.path("tap.pcap"))
+            mirrored, _ = erspan_mirror.mirror(records, version=2, seed=seed)
+            for share, far in ((0.01, 8), (0.01, 40), (0.1, 3)):
+                late = variants.delayed(mirrored, share, far, seed)
+                variants.write(self.path("mirror.pcap"), late)
+                told = report(self.path("mirror.pcap"))
+                out_of_order = sum(flow["out_of_order"] for flow in told["flows"])
+                print(f"{faults}: {told['mirrors'][0]['late']} late, {out_of_order} out of order, {losses(told)} losses told, "
+                      f"{losses(whole)} without the mirror")
+                self.assertGreater(told["mirrors"][0]["late"], 50)
+                self.assertLess(out_of_order, 0.05 * told["mirrors"][0]["late"])
+                self.assertLessEqual(losses(told), losses(whole))
+                self.assertGreaterEqual(losses(told), 0.95 * losses(whole))
+
     def test_times_of_the_switch(self):
         """The stamps of ERSPAN III, of 100 ns, in place of the capture's times, which are late here by up to 50 us."""
         records = self.generate("--packets", "2000", "--seed", "35")

@@ -24,6 +24,8 @@ NumberedPacket packet(std::uint32_t sequence, std::uint64_t number,
 struct Told {
   Numbered numbered;
   std::vector<std::uint64_t> gaps;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>>
+      delayed;  ///< frames, and those before which they belong
   [[nodiscard]] const NumberedStream& one() const { return numbered.streams.front(); }
 };
 
@@ -32,7 +34,9 @@ Told follow(const std::vector<std::uint32_t>& sequences, NumberedKind kind = Num
   Told told;
   std::uint64_t number = 0;
   for (const std::uint32_t each : sequences) {
-    if (tracker.see(packet(each, ++number, kind))) told.gaps.push_back(number);
+    const MirrorStep step = tracker.see(packet(each, ++number, kind));
+    if (step.lost) told.gaps.push_back(number);
+    if (step.before != 0) told.delayed.emplace_back(number, step.before);
   }
   told.numbered = std::move(tracker).finish();
   return told;
@@ -136,6 +140,24 @@ TEST(NumberedTracker, SessionsThatShareTheirNumbersLoseNothing) {
   ASSERT_EQ(numbered.streams.size(), 2U);
   EXPECT_FALSE(numbered.streams[0].counts);
   EXPECT_EQ(numbered.mirror_missing(), 0U);
+}
+
+TEST(NumberedTracker, SaysWhereLatePacketsBelong) {
+  std::vector<std::uint32_t> sequences = from(1, 100);
+  // 51 and 52 come behind 54, the second one first.
+  sequences[50] = 53;
+  sequences[51] = 54;
+  sequences[52] = 52;
+  sequences[53] = 51;
+  const std::vector<std::pair<std::uint64_t, std::uint64_t>> both_before_53{{53, 51}, {54, 51}};
+  EXPECT_EQ(follow(sequences).delayed, both_before_53);
+  EXPECT_TRUE(follow(sequences, NumberedKind::esp).delayed.empty());
+  // So late that nobody knows its place.
+  std::vector<std::uint32_t> very_late = from(1, 1000);
+  very_late.erase(very_late.begin() + 99);
+  very_late.insert(very_late.begin() + 700, 100);
+  EXPECT_TRUE(follow(very_late).delayed.empty());
+  EXPECT_EQ(follow(very_late).one().late, 1U);
 }
 
 TEST(NumberedTracker, NothingIsSaidWhereNobodyCounts) {
