@@ -101,5 +101,34 @@ TEST(SwitchTime, TrailersBehindTheDatagram) {
   EXPECT_EQ(reader.read(ethernet_roce), std::nullopt);
 }
 
+TEST(SwitchTime, StampsThatAreCutAreNone) {
+  const Packet metamako = number(1'700'000'000, 4) + number(456, 4) + test::hex("00 0001 05");
+  const Packet exablaze = test::hex("deadbeef 01 02") + number(1'700'000'000, 4) +
+                          number(std::uint64_t{1} << 39U, 5) + number(0, 1);
+  const Packet arista = test::hex("525400000b01525400000a01 d28b 0001 1110") + number(1'700'000'000, 4) +
+                        number(123, 4) + number(0x0800, 2) + roce;
+  for (const Packet& frame : {ethernet_roce + metamako, ethernet_roce + exablaze,
+                              erspan(static_cast<std::uint64_t>(captured_at) / 100, true), arista}) {
+    for (std::size_t size = 0; size < frame.size(); ++size) {
+      const Packet cut(frame.begin(), frame.begin() + static_cast<std::ptrdiff_t>(size));
+      capture::Frame seen;
+      seen.data = cut.data();
+      seen.captured = static_cast<std::uint32_t>(size);
+      seen.wire = static_cast<std::uint32_t>(frame.size());
+      seen.time_ns = captured_at;
+      seen.link_type = dissect::link_ethernet;
+      dissect::Dissection d;
+      dissect::dissect({cut.data(), cut.size()}, seen.wire, seen.link_type, d);
+      SwitchClock clock;
+      const std::optional<std::int64_t> read = clock.read(seen, d);
+      // A header is there as soon as it is whole; a trailer only with the whole frame.
+      if (d.find(dissect::HeaderId::arista_stamp) == nullptr &&
+          d.find(dissect::HeaderId::erspan3) == nullptr) {
+        EXPECT_EQ(read, std::nullopt) << size;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace roce::analyze
