@@ -159,6 +159,7 @@ void diagnose(Snapshot& snapshot) {
     draft.advice = own_advice(snapshot, trouble);
     draft.ways = trouble.ways;
     draft.shown_on = trouble.shown_on;
+    draft.symptoms = trouble.symptoms;
     for (const auto& [id, side] : trouble.sides) draft.connections.insert(id);
     drafts.push_back(std::move(draft));
   }

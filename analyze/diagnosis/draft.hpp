@@ -17,6 +17,7 @@ struct Draft {
   std::set<std::uint32_t> connections;
   std::set<Route> ways;
   std::set<Route> shown_on;    ///< ways of symptoms
+  Causes symptoms;             ///< causes that were found to be part of it
   std::string advice;          ///< where findings of the cause itself do not tell it
   bool shows_packets = false;  ///< the advice of the diagnosis ends with a command for them
   bool is_told = false;        ///< a finding's explanation is among the facts: see told_by_findings

@@ -15,7 +15,8 @@ namespace {
 
 /// How well a finding fits as evidence: 0 not at all, 2 if it is about the same direction.
 int fitness(const Draft& draft, const Finding& finding, const FindingRole& role) {
-  if (!role.proves.has(draft.cause)) return 0;
+  // What was found to be part of it is shown by the findings of that.
+  if (!role.proves.has(draft.cause) && !draft.symptoms.has(role.alone)) return 0;
   if (finding.connections.empty()) return role.alone == draft.cause ? 1 : 0;
   const bool shares = std::any_of(finding.connections.begin(), finding.connections.end(),
                                   [&](std::uint32_t id) { return draft.connections.contains(id); });
@@ -68,6 +69,7 @@ Draft draft_of(const Finding& finding, std::size_t index, const FindingRole& rol
   d.sentence = !names_host && what.find(finding.subject) == std::string::npos && finding.connections.empty()
                    ? fmt::format("{}: {}", finding.subject, what)
                    : what;
+  if (!finding.sentence.empty()) d.sentence = finding.sentence;
   draft.first = d.sentence;
   draft.most = finding.count;
   if (finding.explanation.size() > what.size() + 2)
@@ -206,7 +208,8 @@ void add_alone(const Snapshot& snapshot, std::size_t index, const FindingRole& r
   }
   Diagnosis& d = alike->diagnosis;
   d.findings.push_back(index);
-  d.facts.push_back(opening_sentence(finding.explanation) + ".");
+  d.facts.push_back((finding.sentence.empty() ? opening_sentence(finding.explanation) : finding.sentence) +
+                    ".");
   if (snapshot.findings[d.findings.front()].id != finding.id) return;
   if (d.from != finding.from) d.from.reset();
   if (d.to != finding.to) d.to.reset();
@@ -222,9 +225,19 @@ void add_alone(const Snapshot& snapshot, std::size_t index, const FindingRole& r
       d.commands = most.diagnosis.commands;
     }
   }
-  d.sentence = fmt::format("{}; {} in all{}", alike->first, d.at_least,
-                           finding.from || finding.to ? "" : ", others included");
+  const std::size_t others = d.findings.size() - 1;
+  d.sentence =
+      fmt::format("{}; likewise in {}", alike->first,
+                  others == 1 ? std::string("one more place") : fmt::format("{} more places", others));
   place_alone(d);
+}
+
+/// What the capture cannot bear stands before all diagnoses: it is none besides.
+bool is_told_as_limit(const Snapshot& snapshot, const Finding& finding) {
+  const std::vector<std::uint32_t>& told = snapshot.completeness.one_direction;
+  return finding.id == "asymmetric_capture" && !finding.connections.empty() &&
+         std::all_of(finding.connections.begin(), finding.connections.end(),
+                     [&](std::uint32_t id) { return std::find(told.begin(), told.end(), id) != told.end(); });
 }
 
 }  // namespace
@@ -260,7 +273,9 @@ void share_out_findings(const Snapshot& snapshot, std::vector<Draft>& drafts) {
   for (int follows = 0; follows <= last_to_follow; ++follows) {
     each_left([&](std::size_t i, const FindingRole& role) {
       // What is only worth knowing is no trouble.
-      if (role.follows != follows || snapshot.findings[i].severity == Severity::info) return;
+      const Finding& finding = snapshot.findings[i];
+      if (role.follows != follows || finding.severity == Severity::info) return;
+      if (is_told_as_limit(snapshot, finding)) return;
       add_alone(snapshot, i, role, drafts, troubles);
     });
   }

@@ -70,8 +70,13 @@ constexpr Explains table_of_explanations[] = {
     {loss_or_reordering, loss, Towards::same},
     {loss_or_reordering, loss, Towards::back, 0.5},
     {loss_or_reordering, reordering, Towards::same},
-    // What came late, taken for lost, now and then is called lost for want of better knowledge.
+    // What came late, taken for lost, now and then is called lost for want of better knowledge, and the other
+    // way round; what is late makes its answer late as well.
     {loss, reordering, Towards::same, 0.25},
+    {reordering, loss, Towards::same, 0.1},
+    {reordering, corruption, Towards::same, 0.1},
+    {timer_too_short, reordering, Towards::either, 0.25},
+    {request_or_answer_lost, reordering, Towards::either, 0.25},
     {timer_too_short, no_answer, Towards::same},
     {loss_or_reordering, timer_too_short, Towards::either, 0.25},
     {unexplained, request_refused, Towards::either},
@@ -162,7 +167,7 @@ constexpr FindingRole table_of_roles[] = {
     {"go_back_n_storm", unexplained, degraded, what_repeats},
     {"read_storm", unexplained, degraded, what_repeats},
     {"livelock", unexplained, degraded, what_repeats},
-    {"timeouts", request_or_answer_lost, degraded, what_silences},
+    {"timeouts", request_or_answer_lost, degraded, what_repeats},
     {"retries_exhausted", no_answer, fatal, what_silences},
     {"spurious_retransmission", answers_lost, degraded, what_repeats},
     {"slow_recovery", unexplained, odd, what_repeats},

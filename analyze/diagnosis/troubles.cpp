@@ -268,6 +268,18 @@ bool covers(const Trouble& many, const Route& way) {
   return true;
 }
 
+/// Timers are set for a host's applications, not for its peers: where those of many hosts are known to be too
+/// short, they are so towards others, too, of which the capture does not tell what a timer ran out for.
+bool have_those_timers(const Trouble& hasty, const Trouble& silent) {
+  if (hasty.cause != RootCause::timer_too_short || silent.cause != RootCause::request_or_answer_lost ||
+      hasty.ways.size() < few_pairs)
+    return false;
+  return std::all_of(silent.ways.begin(), silent.ways.end(), [&](const Route& way) {
+    return std::any_of(hasty.ways.begin(), hasty.ways.end(),
+                       [&](const Route& one) { return one.first == way.first; });
+  });
+}
+
 /// What is seen of a cause that many pairs of hosts have in common may be a symptom alone between some: a
 /// small part of all.
 void join_leftovers(Members& troubles) {
@@ -275,8 +287,9 @@ void join_leftovers(Members& troubles) {
   for (const Explains& row : explanations()) {
     for (auto each = troubles.begin(); each != troubles.end();) {
       const auto cause = std::find_if(troubles.begin(), troubles.end(), [&](const Trouble& one) {
-        return each->cause == row.symptom && one.cause == row.cause &&
-               2 * each->ways.size() <= one.ways.size() &&
+        if (each->cause != row.symptom || one.cause != row.cause) return false;
+        if (have_those_timers(one, *each)) return true;
+        return 2 * each->ways.size() <= one.ways.size() &&
                static_cast<double>(each->weight()) <= small_part * static_cast<double>(one.weight()) &&
                at_once(one, *each) && at_one_place(row, one, *each) &&
                std::all_of(each->ways.begin(), each->ways.end(),

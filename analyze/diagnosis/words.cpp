@@ -316,6 +316,7 @@ std::string symptoms_words(const Trouble& t) {
     if (t.symptoms.has(cause)) text += (text.empty() ? "" : ", ") + std::string(words);
   };
   add(RootCause::loss, "packets that are missing");
+  add(RootCause::reordering, "packets that may have come late");
   add(RootCause::request_or_answer_lost, "timeouts");
   add(RootCause::no_answer, "queue pairs that got no answer");
   add(RootCause::timer_too_short, "late answers");

@@ -35,6 +35,7 @@ struct Finding {
   std::optional<std::int64_t> last_time_ns;
   double confidence = 1;                   ///< 0..1
   std::string explanation;                 ///< what was seen, with its figures
+  std::string sentence;                    ///< its first sentence, with the place; empty: it says so itself
   std::string advice;                      ///< what to do next, with the command if there is one
   std::vector<std::uint32_t> connections;  ///< ids of the first few it is about
 };

@@ -52,6 +52,20 @@ std::string found_list(const RuleViolation& violation) {
   return text;
 }
 
+/// "10.0.0.1 → 10.0.0.2: 80 data packets of 2 flows show DSCP 48, expected DSCP 26 (class.data.dscp)"
+std::string violation_sentence(const RuleViolation& violation, const std::string& where) {
+  const auto who = [](const std::optional<dissect::IpAddress>& host) {
+    return host ? address_text(*host) : std::string("several hosts");
+  };
+  return fmt::format("{} → {}: {} {} of {}{} {} {}, expected {} ({})", who(violation.sender),
+                     who(violation.receiver), violation.packets,
+                     fmt::format("{} {}", traffic_class_name(violation.example.traffic_class),
+                                 violation.packets == 1 ? "packet" : "packets"),
+                     plural(violation.flow_count, "flow", "flows"), where,
+                     verb(violation.packets, "shows", "show"), found_list(violation), violation.expected,
+                     violation.key);
+}
+
 std::string flow_list(const Snapshot& snapshot, const RuleViolation& violation) {
   std::string text;
   for (const RuleViolation::FlowViolation& each : violation.flows) {
@@ -112,6 +126,7 @@ void report_violations(const Snapshot& snapshot, FindingSink& sink, std::initial
       where =
           fmt::format(" at capture point {}, where they are copies that were re-marked on the path,", point);
     }
+    finding.sentence = violation_sentence(violation, where);
     finding.explanation =
         fmt::format("Rule {} of the policy{}{}: {} of {}{} {} {}, expected {}. {} {}.", violation.key,
                     name.empty() ? "" : " ", name, packets_text(violation.packets),

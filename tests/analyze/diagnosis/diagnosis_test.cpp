@@ -460,5 +460,77 @@ TEST(RootCauses, NoSymptomIsItsOwnCause) {
   }
 }
 
+/// READs show that answers come late; of requests that ACKs answer nobody knows. The host's timers are the
+/// same.
+TEST(DiagnosisCauses, TimersThatAreTooShortAreSoTowardsOthers) {
+  for (const unsigned requester : {1U, 9U}) {
+    DiagnosisMaker maker;
+    const auto timers_ran_out = [&](unsigned from, unsigned to, IncidentKind kind) {
+      Connection& c = maker.connect(from, to);
+      for (int i = 0; i < 4; ++i) {
+        What what;
+        what.what = kind;
+        what.place =
+            kind == IncidentKind::slow_responder ? IncidentPlace::responder : IncidentPlace::not_known;
+        what.learned = LearnedBy::timer;
+        what.start_ns = test_second + i * test_second / 10;
+        what.learned_after_ns = 1'000'000;
+        maker.happened(c, what);
+      }
+    };
+    for (unsigned to = 11; to < 14; ++to) timers_ran_out(1, to, IncidentKind::slow_responder);
+    for (unsigned to = 14; to < 18; ++to) timers_ran_out(requester, to, IncidentKind::timeout);
+    const auto& said = maker.say();
+    ASSERT_EQ(said.size(), requester == 1 ? 1U : 2U);
+    EXPECT_EQ(said[requester == 1 ? 0 : 1].cause, "timer_too_short");
+  }
+}
+
+/// A queue that trims may drop as well: findings of what was found to be part of a trouble are its evidence.
+TEST(DiagnosisCauses, WhatATrimmingQueueDropsIsNotToldAgain) {
+  DiagnosisMaker maker;
+  Connection& c = maker.connect(1, 2);
+  happen(c.sent[0], Event::lost_trimmed, 100);
+  maker.lose(c, 8);
+  const auto& said = maker.say();
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_EQ(said[0].cause, "trimming");
+  EXPECT_TRUE(std::any_of(said[0].findings.begin(), said[0].findings.end(), [&](std::size_t i) {
+    return maker.snapshot.findings[i].id == "loss_before_capture";
+  }));
+}
+
+/// Where many are lost, one that is taken for late is no trouble of its own; nor is a timer where many are
+/// late.
+TEST(DiagnosisCauses, OneAmongManyIsNoTroubleOfItsOwn) {
+  DiagnosisMaker lossy;
+  Connection& c = lossy.connect(1, 2);
+  lossy.lose(c, 40);
+  lossy.happened(c, {.what = IncidentKind::reordering});
+  EXPECT_EQ(lossy.say().size(), 1U);
+  EXPECT_EQ(lossy.say()[0].cause, "loss");
+
+  DiagnosisMaker late;
+  Connection& d = late.connect(1, 2);
+  for (int i = 0; i < 40; ++i) late.happened(d, {.what = IncidentKind::reordering});
+  late.happened(
+      d,
+      {.what = IncidentKind::slow_responder, .place = IncidentPlace::responder, .learned = LearnedBy::timer});
+  EXPECT_EQ(late.say().size(), 1U);
+  EXPECT_EQ(late.say()[0].cause, "reordering");
+}
+
+/// Line LIMITED says it already.
+TEST(DiagnosisOfTheCapture, OneDirectionIsToldOnce) {
+  for (const bool limited : {true, false}) {
+    DiagnosisMaker maker;
+    Connection& c = maker.connect_half(1, 2);
+    if (limited) maker.snapshot.completeness.one_direction = {c.id};
+    const auto found = maker.run("asymmetric_capture");
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(maker.say().empty(), limited);
+  }
+}
+
 }  // namespace
 }  // namespace roce::analyze

@@ -95,6 +95,10 @@ TEST(PolicyDscpFinding, Trigger) {
   EXPECT_EQ(found[0].first_time_ns, 11'000);
   EXPECT_EQ(found[0].last_time_ns, 10 * test_second);  // when their flows end
   EXPECT_EQ(found[0].subject, "10.0.0.1 (2 flows)");
+  EXPECT_EQ(
+      found[0].sentence,
+      "10.0.0.1 → several hosts: 9 data packets of 2 flows show DSCP 0 (7), DSCP 24 (2), expected DSCP 26 "
+      "(class.data.dscp)");
   EXPECT_TRUE(says(found[0], "class.data.dscp")) << found[0].explanation;
   EXPECT_TRUE(says(found[0], "9 packets of 2 flows show DSCP 0 (7), DSCP 24 (2), expected DSCP 26"))
       << found[0].explanation;
