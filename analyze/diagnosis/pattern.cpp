@@ -7,6 +7,7 @@
 #include <map>
 #include <vector>
 
+#include "analyze/base/median.hpp"
 #include "analyze/base/units.hpp"
 #include "analyze/connection/find_connection.hpp"
 #include "analyze/findings/shared/common.hpp"
@@ -14,9 +15,11 @@
 namespace roce::analyze::diagnosis {
 namespace {
 
-/// Losses at even intervals: so many of them, which differ from their mean by at most this share.
+/// Losses at even intervals: so many of them, of which most differ from the usual one by at most this share.
+/// At random one interval in fourteen does so.
 constexpr std::size_t enough_for_period = 6;
 constexpr double even = 0.1;
+constexpr double most_intervals = 0.75;
 /// So many in a row are no chance where single packets are lost at random.
 constexpr std::uint32_t a_row = 3;
 /// Incidents from which on something is said at all.
@@ -26,15 +29,20 @@ constexpr double nearly_all = 0.9;
 /// Chance that so many losses would lie on one path by themselves.
 constexpr double by_chance = 1e-3;
 
+/// `starts`: in order. Most intervals are about as long as the one in the middle, and fill most of the time,
+/// as those in bursts do not: where nothing was sent the next loss is late, and so the one behind it early.
 std::int64_t period_of(const std::vector<std::int64_t>& starts) {
   if (starts.size() < enough_for_period) return 0;
-  const double mean =
-      static_cast<double>(starts.back() - starts.front()) / static_cast<double>(starts.size() - 1);
-  if (mean <= 0) return 0;
-  for (std::size_t i = 1; i < starts.size(); ++i) {
-    if (std::abs(static_cast<double>(starts[i] - starts[i - 1]) - mean) > even * mean) return 0;
-  }
-  return static_cast<std::int64_t>(mean);
+  std::vector<std::int64_t> intervals;
+  for (std::size_t i = 1; i < starts.size(); ++i) intervals.push_back(starts[i] - starts[i - 1]);
+  const std::int64_t usual = *median_of(intervals);
+  const auto is_even = [usual](std::int64_t interval) {
+    return std::abs(static_cast<double>(interval - usual)) <= even * static_cast<double>(usual);
+  };
+  const auto alike = std::count_if(intervals.begin(), intervals.end(), is_even);
+  const bool most = static_cast<double>(alike) >= most_intervals * static_cast<double>(intervals.size());
+  const bool fills = 2 * usual * alike >= starts.back() - starts.front();
+  return usual > 0 && most && fills ? usual : 0;
 }
 
 /// When something was lost upstream, and how much in a row of one connection.
@@ -195,8 +203,10 @@ LossPattern pattern_of(const Snapshot& snapshot, const Trouble& trouble) {
   look_for_share(snapshot, trouble, found);
   if (found.pattern != Pattern::none) return found;
   std::vector<std::int64_t> starts;
+  // Of all, only where none tells what it lost: the others are what followed.
+  for (const LostThen& each : losses) starts.push_back(each.at_ns);
   for (const Incident* each : trouble.incidents) {
-    if (each->start_ns != capture::no_time) starts.push_back(each->start_ns);
+    if (losses.empty() && each->start_ns != capture::no_time) starts.push_back(each->start_ns);
   }
   std::sort(starts.begin(), starts.end());
   found.period_ns = period_of(starts);

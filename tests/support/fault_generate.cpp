@@ -127,6 +127,9 @@ void add_network(CLI::App& app, FaultOptions& o) {
 void add_scope(CLI::App& app, FaultOptions& o) {
   app.add_option("--only-from", o.only_from, "faults befall packets from this host (1 ...); 0: all");
   app.add_option("--only-to", o.only_to, "faults befall packets to this host; 0: all");
+  app.add_option("--only-connection", o.only_connection, "faults befall this connection (1 ...); 0: all");
+  app.add_option("--loss-period-ns", o.loss_period,
+                 "every so often one of these packets is lost before the capture; 0: never");
   app.add_option("--outage-before-ns", o.outage_before, "then all of these are lost before the capture");
   app.add_option("--outage-after-ns", o.outage_after, "then all of these are lost behind the capture");
   app.add_option("--max-payload", o.max_payload,

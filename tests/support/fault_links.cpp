@@ -11,7 +11,8 @@ bool Simulator::is_victim(const Packet& packet) const {
   const auto sender = static_cast<unsigned>(sender_of(packet));
   const bool kind =
       options.victims == Victims::all || (options.victims == Victims::responses) == is_response(packet.kind);
-  return kind && befalls(options, ends.host[sender], ends.host[1 - sender]);
+  const bool there = options.only_connection == 0 || options.only_connection == packet.space / 2 + 1;
+  return kind && there && befalls(options, ends.host[sender], ends.host[1 - sender]);
 }
 
 // Losses come in rows where a queue is full.
@@ -21,6 +22,10 @@ bool Simulator::is_lost(const Packet& packet, bool behind_capture) {
     return true;
   }
   if (behind_capture && options.max_payload != 0 && packet.payload > options.max_payload) {
+    return true;
+  }
+  if (options.loss_period != 0 && !behind_capture && now >= next_loss_) {
+    next_loss_ = now - now % options.loss_period + options.loss_period;
     return true;
   }
   const double rate = behind_capture ? options.rates.loss_after : options.rates.loss_before;

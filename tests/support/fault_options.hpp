@@ -168,6 +168,9 @@ struct FaultOptions {
   // NAKs, refusals, stalls) they do to such requests only.
   std::uint32_t only_from = 0;
   std::uint32_t only_to = 0;
+  std::uint32_t only_connection = 0;  // 1 ...; 0: all
+  // Every so often the next of these is lost before the capture. 0: never.
+  Time loss_period = 0;
   // From that time on, before or behind the capture, all such packets are lost, for so long.
   Time outage_before = ~Time{0};
   Time outage_after = ~Time{0};

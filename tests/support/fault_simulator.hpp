@@ -130,6 +130,7 @@ class Simulator final : private World {
   std::vector<std::uint16_t> ip_id_;       // next one of each host
   std::vector<std::uint16_t> flow_ip_id_;  // of each end of each connection
   std::vector<PausingPort> pausing_;       // whose pauses hold traffic
+  Time next_loss_ = 0;                     // with a loss_period: not before
   std::uint32_t loss_row_[4]{};  // still to be lost: of each sender's end, before and behind the capture
   std::uint32_t capture_row_ = 0;
   std::vector<Packet> under_way_;

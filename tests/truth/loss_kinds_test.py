@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Kinds of loss that no draw makes: a link with a smaller MTU, and repeats that are lost as well. The
+"""Kinds of loss that no draw makes: a link with a smaller MTU, even intervals, one path or class of several, and repeats
+that are lost as well. The
 generator makes each, and the report must say so, and say nothing of it where it is not so. Usage: loss_kinds_test.py
 ROCE_FAULT_GENERATE ROCEANALYZE"""
 
@@ -49,6 +50,82 @@ class BySize(unittest.TestCase):
     def test_nor_are_losses_of_any_size(self):
         found, _ = report(*self.SIZES, "--loss-after", "0.02")
         self.assertNotIn("by_size", {each["kind"] for each in found["diagnoses"]})
+
+
+def first_loss(found):
+    return next(each for each in found["diagnoses"] if each["cause"] == "loss")
+
+
+class Periodic(unittest.TestCase):
+    WAY = ("--hosts", "2", "--qps", "4", "--only-from", "1", "--victims", "requests", "--idle-ns", "5000")
+
+    def test_losses_at_even_intervals(self):
+        for seed in (3, 4, 5):
+            found, _ = report(*self.WAY, "--loss-period-ns", "50000", seed=seed, packets=15000)
+            loss = first_loss(found)
+            self.assertEqual(loss["kind"], "periodic", loss["sentence"])
+            self.assertTrue(facts_with(found, "At even intervals of "), loss)
+
+    def test_losses_at_random_have_no_period(self):
+        for seed in (3, 4, 5):
+            found, _ = report(*self.WAY, "--loss-before", "0.005", seed=seed)
+            self.assertNotEqual(first_loss(found)["kind"], "periodic")
+
+
+def with_dscp(capture, flows, dscp):
+    """Rewrites a capture of Ethernet and IPv4: packets of these (destination, QP) get that DSCP. The ICRC does not cover it."""
+    with open(capture, "rb") as file:
+        data = bytearray(file.read())
+    at = 24
+    while at < len(data):
+        size = int.from_bytes(data[at + 8:at + 12], "little")
+        ip = at + 16 + 14
+        flow = (".".join(map(str, data[ip + 16:ip + 20])), int.from_bytes(data[ip + 28 + 5:ip + 28 + 8], "big"))
+        if flow in flows:
+            data[ip + 1] = dscp << 2
+            data[ip + 10:ip + 12] = b"\0\0"
+            total = sum(int.from_bytes(data[ip + i:ip + i + 2], "big") for i in range(0, 20, 2))
+            total = (total & 0xffff) + (total >> 16)
+            data[ip + 10:ip + 12] = (~(total + (total >> 16)) & 0xffff).to_bytes(2, "big")
+        at += 16 + size
+    with open(capture, "wb") as file:
+        file.write(data)
+
+
+class OfOnePart(unittest.TestCase):
+    """One connection of eight between two hosts loses packets: it is the only one on its path, or of its class."""
+    PART = ("--hosts", "2", "--qps", "8", "--only-connection", "3", "--loss-before", "0.02", "--victims", "requests")
+
+    def test_of_one_source_port(self):
+        for seed in (3, 4, 5):
+            found, _ = report(*self.PART, "--udp-port", "formula", seed=seed)
+            loss = first_loss(found)
+            self.assertEqual(loss["kind"], "by_path", loss["sentence"])
+            self.assertTrue(facts_with(found, "Only with UDP source port"), loss)
+
+    def test_of_one_class(self):
+        for seed in (3, 4, 5):
+            with tempfile.TemporaryDirectory() as folder:
+                capture = os.path.join(folder, "capture.pcap")
+                subprocess.run([GENERATE, "--packets", "6000", "--seed", str(seed), *COMMON, *self.PART, "--udp-port", "constant",
+                                capture], check=True, timeout=120)
+
+                def read():
+                    return json.loads(subprocess.run([PROGRAM, "report", "--json", capture], check=True, timeout=120,
+                                                     capture_output=True).stdout)
+                lossy = first_loss(read())["connections"][0]
+                joined = next(each for each in read()["connections"] if each["id"] == lossy)
+                ends = [(joined[end]["address"], joined[end]["qp"]) for end in "ab"]
+                with_dscp(capture, ends, 10)
+                found = read()
+                self.assertEqual(found["roce"]["icrc"]["mismatch"], 0)
+                loss = first_loss(found)
+                self.assertEqual(loss["kind"], "by_class", loss["sentence"])
+                self.assertTrue(facts_with(found, "Only with DSCP 10"), loss)
+
+    def test_where_all_lose_it_is_of_no_part(self):
+        found, _ = report(*self.PART[:4], "--loss-before", "0.02", "--udp-port", "formula")
+        self.assertNotIn(first_loss(found)["kind"], ("by_path", "by_class"))
 
 
 class LostAgain(unittest.TestCase):

@@ -254,6 +254,22 @@ TEST(DiagnosisPattern, Periodic) {
   EXPECT_EQ(maker.say().at(0).pattern, Pattern::periodic);
 }
 
+/// Where nothing was sent when one was due.
+TEST(DiagnosisPattern, PeriodicThoughOneIsLate) {
+  for (const bool even : {true, false}) {
+    DiagnosisMaker maker;
+    Connection& c = maker.connect(1, 2);
+    happen(c.sent[0], Event::lost_before_capture, 12);
+    for (std::int64_t i = 0; i < 12; ++i) {
+      What what;
+      what.lost_before = what.lost_row = 1;
+      what.start_ns = test_second * i + (i == 5 || (!even && i % 2 == 0) ? test_second * 2 / 5 : 0);
+      maker.happened(c, what);
+    }
+    EXPECT_EQ(maker.say().at(0).pattern, even ? Pattern::periodic : Pattern::single);
+  }
+}
+
 TEST(DiagnosisPattern, OnePathOfSeveral) {
   DiagnosisMaker maker;
   for (std::uint16_t port = 49'152; port < 49'160; ++port) {
