@@ -114,11 +114,34 @@ void tell_marks(const Connection& connection, std::vector<StoryLine>& lines) {
   }
 }
 
+/// An outage that this connection was part of, where it begins to show.
+void tell_outages(const Snapshot& snapshot, const Connection& connection, std::vector<StoryLine>& lines) {
+  for (const Diagnosis& each : snapshot.diagnoses) {
+    if (each.cause != "outage" || !each.since_ns || !each.until_ns) continue;
+    const auto& named = each.connections;
+    if (std::find(named.begin(), named.end(), connection.id) == named.end()) continue;
+    const auto first =
+        std::find_if(snapshot.incidents.begin(), snapshot.incidents.end(), [&](const Incident& incident) {
+          return incident.connection == connection.id && incident.start_ns <= *each.until_ns &&
+                 incident.end_ns >= *each.since_ns;
+        });
+    if (first == snapshot.incidents.end()) continue;
+    StoryLine line = line_at(StoryKind::note, first->first_frame, first->first_frame,
+                             fmt::format("an outage begins: {}", each.sentence));
+    line.time_ns = *each.since_ns;
+    line.end_ns = *each.until_ns;
+    lines.push_back(std::move(line));
+  }
+}
+
 /// The troubles of the whole capture that name it, worst first.
 void tell_diagnoses(const Snapshot& snapshot, const Connection& connection, std::vector<StoryLine>& lines) {
   for (const Diagnosis& diagnosis : snapshot.diagnoses) {
     const auto& named = diagnosis.connections;
-    if (std::find(named.begin(), named.end(), connection.id) != named.end())
+    const bool told = std::any_of(lines.begin(), lines.end(), [&](const StoryLine& line) {
+      return line.kind == StoryKind::note && line.text.ends_with(diagnosis.sentence);
+    });
+    if (!told && std::find(named.begin(), named.end(), connection.id) != named.end())
       lines.push_back(line_of_all(StoryKind::diagnosis, diagnosis.sentence));
   }
 }
@@ -240,6 +263,7 @@ Story tell(const Snapshot& snapshot, const QueuePair& of) {
   const CmExchange* exchange = exchange_of(snapshot, connection);
   if (exchange != nullptr) tell_exchange(*exchange, story.lines);
   tell_begin(connection, story.lines);
+  tell_outages(snapshot, connection, story.lines);
   if (can_be_judged(snapshot, connection)) tell_incidents(snapshot, connection, story.lines);
   tell_silence(snapshot, connection, story.lines);
   tell_notes(connection, story.lines);

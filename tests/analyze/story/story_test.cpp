@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/analyze/story/story_maker.hpp"
 
 namespace roce::analyze {
@@ -53,6 +55,27 @@ TEST(Story, WhatTheCaptureDoesNotBearIsNotSaid) {
   EXPECT_EQ(told(story, StoryKind::incident), "");
   EXPECT_EQ(told(story, StoryKind::application), "");
   EXPECT_TRUE(has(told(story, StoryKind::note), "sampled")) << told(story, StoryKind::note);
+}
+
+/// Where it begins to show, and not a second time at the end.
+TEST(Story, AnOutageIsToldWhereItBegins) {
+  SnapshotMaker maker;
+  Connection& c = maker.connect(1, 2);
+  Incident& incident = add_incident(maker, c, IncidentKind::timeout, 100, 140);
+  incident.start_ns = 2 * test_second;
+  incident.end_ns = 8 * test_second;
+  Diagnosis& outage = maker.snapshot.diagnoses.emplace_back();
+  outage.cause = "outage";
+  outage.sentence = "10.0.0.1 got no answer from 10.0.0.2 for 6.00 s, then traffic went on";
+  outage.since_ns = 2 * test_second;
+  outage.until_ns = 8 * test_second;
+  outage.connections = {c.id};
+  const Story story = story_of(maker, c);
+  EXPECT_EQ(told(story, StoryKind::note), "an outage begins: " + outage.sentence);
+  EXPECT_EQ(told(story, StoryKind::diagnosis), "");
+  const auto is = [](StoryKind kind) { return [kind](const StoryLine& line) { return line.kind == kind; }; };
+  EXPECT_LT(std::find_if(story.lines.begin(), story.lines.end(), is(StoryKind::note)),
+            std::find_if(story.lines.begin(), story.lines.end(), is(StoryKind::incident)));
 }
 
 TEST(Story, RetriesThatRanOut) {
