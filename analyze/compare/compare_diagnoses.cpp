@@ -63,6 +63,11 @@ constexpr Role roles[] = {
      [](const CompareResult& result, const Finding& finding) {
        return Harm{0, finding.count, sent_of(result)};
      }},
+    {"trimmed_between", "trimming",
+     [](const CompareResult& result, const Finding& finding) {
+       return Harm{finding.count, again_for(result, {RepeatCause::trimmed_between}), sent_of(result)};
+     }},
+    {"cut_between", "trimming", nullptr},
     {"duplicated_between", "duplicates", nullptr},
     {"remarked_between", "marking", nullptr},
     {"ecn_changed_between", "marking", nullptr},

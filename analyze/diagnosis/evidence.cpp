@@ -66,9 +66,9 @@ Draft draft_of(const Finding& finding, std::size_t index, const FindingRole& rol
   d.subject = finding.subject;
   const std::string what = opening_sentence(finding.explanation);
   const bool names_host = finding.from && what.find(address_text(*finding.from)) != std::string::npos;
-  d.sentence = !names_host && what.find(finding.subject) == std::string::npos && finding.connections.empty()
-                   ? fmt::format("{}: {}", finding.subject, what)
-                   : what;
+  const bool names_place = names_host || what.find(finding.subject) != std::string::npos ||
+                           finding.subject == "the capture" || !finding.connections.empty();
+  d.sentence = names_place ? what : fmt::format("{}: {}", finding.subject, what);
   if (!finding.sentence.empty()) d.sentence = finding.sentence;
   draft.first = d.sentence;
   draft.most = finding.count;

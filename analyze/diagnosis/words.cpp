@@ -132,7 +132,8 @@ std::string hasty_words(const Trouble& t, const Said& w) {
     why = fmt::format("answers take {} (median), but some come later than the {} that {}",
                       wait_text(t.answer_ns), wait_text(timer), its);
   } else if (barely) {
-    why = fmt::format("answers take {} (median), {} {}", wait_text(t.answer_ns), its, wait_text(timer));
+    why = fmt::format("answers pass this capture after {} (median), {} {}", wait_text(t.answer_ns), its,
+                      wait_text(timer));
   } else if (t.answer_ns != 0) {
     why = fmt::format("answers take {} (median), {}", wait_text(t.answer_ns),
                       timer == 0 ? fmt::format("longer than {}", w.from.does("its timer", "their timers"))

@@ -14,6 +14,7 @@ const Diagnosis* worst_diagnosis(const Snapshot& s) noexcept {
 }
 
 std::string_view subject_text(const Diagnosis& d) noexcept {
+  if (d.subject == "the capture") return {};
   return d.sentence.starts_with(d.subject) ? std::string_view{} : std::string_view(d.subject);
 }
 

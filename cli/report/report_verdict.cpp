@@ -112,6 +112,11 @@ void write_verdict(Page& page, const Snapshot& s) {
     return page.line(
         assessment.nothing(s.completeness.samples_only ? "only samples of traffic" : "no RoCE packets"));
   const std::string counts = analyze::severities_text(analyze::severity_counts(s.findings));
+  if (s.totals.roce_packets == 0 && !s.completeness.samples_only) {
+    page.line(assessment.nothing("no RoCE packets") + (counts.empty() ? "" : "; " + counts));
+    if (page.style().findings) write_findings(page, s);
+    return;
+  }
   const analyze::Diagnosis* const worst = analyze::worst_diagnosis(s);
   const bool plain = assessment.serious() || !assessment.judged ||
                      (worst != nullptr && worst->severity != analyze::Consequence::odd);

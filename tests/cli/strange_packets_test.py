@@ -130,6 +130,19 @@ class Strange(unittest.TestCase):
             self.assertEqual(sum(report["series"]["packets"]), sum(whole["series"]["packets"]))
             self.assertIn("icrc_corruption", [f["id"] for f in report["findings"]])
 
+    def test_where_all_is_encrypted_nothing_is_judged(self):
+        packets = []
+        for number in range(1, 21):
+            ip = struct.pack(">BBHHHBBH4s4s", 0x45, 0, 80, number, 0, 64, 50, 0, bytes((10, 0, 0, 1)), bytes((10, 0, 0, 2)))
+            frame = bytearray(12) + b"\x08\0" + ip + struct.pack(">II", 0x1234, number) + bytes(52)
+            packets.append([1_700_000_000, number, with_checksum(frame)])
+        self.report(packets)
+        text = subprocess.run([PROGRAM, "report", os.path.join(self.folder.name, "made.pcap")], capture_output=True, text=True,
+                              timeout=60, check=True).stdout
+        self.assertTrue(text.startswith("ODD         20 packets are encrypted (ESP"), text)
+        self.assertIn("no RoCE packets, so nothing to judge", text)
+        self.assertNotIn(" 0 RoCE packets", text)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -35,9 +35,9 @@ void find_encrypted(const Snapshot& snapshot, FindingSink& sink) {
   if (late != 0)
     finding.explanation += fmt::format(" {} came late, behind higher numbers.", packets_text(late));
   finding.advice =
-      "Capture where it is decrypted: on the RDMA device of a host (roceanalyze capture -i DEVICE), or "
-      "behind the "
-      "gateway or switch port that ends the encryption. The packets: roceanalyze packets FILE -Y "
+      "Capture where it is decrypted: live on the RDMA device of a host, or behind the gateway or switch "
+      "port "
+      "that ends the encryption. The packets: roceanalyze packets FILE -Y "
       "'esp or psp or macsec.TCI.E == 1'";
   sink.add(std::move(finding));
 }
