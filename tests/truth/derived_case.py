@@ -14,9 +14,19 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import capture_variants as variants  # noqa: E402
 
 GENERATE, PROGRAM = sys.argv.pop(1), sys.argv.pop(1)
+# With `--shift N` behind them all seeds are others: a fresh draw.
+SHIFT = 0
+if "--shift" in sys.argv:
+    at = sys.argv.index("--shift")
+    SHIFT = int(sys.argv[at + 1])
+    del sys.argv[at:at + 2]
 RATES = (16, 64, 256, 1024, 4096)
 DRAWS = 100
 PACKETS = 40000
+
+
+def fresh(seed):
+    return seed + 1000 * SHIFT
 
 
 def run(*words):
@@ -44,5 +54,9 @@ class DerivedCase(unittest.TestCase):
         return os.path.join(self.folder.name, name)
 
     def generate(self, *options):
+        options = list(options)
+        if "--seed" in options:
+            at = options.index("--seed") + 1
+            options[at] = str(fresh(int(options[at])))
         subprocess.run([GENERATE, self.path("tap.pcap"), "--truth", self.path("truth"), *options], check=True)
         return variants.read(self.path("tap.pcap"))

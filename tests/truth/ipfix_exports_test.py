@@ -12,7 +12,7 @@ import derived_case
 import capture_variants as variants
 import ipfix_export
 import sflow_export
-from derived_case import DRAWS, PACKETS, RATES, flow_of, report, run
+from derived_case import DRAWS, PACKETS, RATES, flow_of, fresh, report, run
 
 
 class IpfixExports(derived_case.DerivedCase):
@@ -30,7 +30,7 @@ class IpfixExports(derived_case.DerivedCase):
         for draw in range(DRAWS):
             kind = {0: {}, 1: {"netflow": True}, 2: {"statistics": True}}[draw % 3]
             rate = RATES[draw // 3 % len(RATES)]
-            exported, _ = ipfix_export.export(records, ipfix_export.Switch(rate, draw, **kind))
+            exported, _ = ipfix_export.export(records, ipfix_export.Switch(rate, fresh(draw), **kind))
             exports = self.exports(exported)
             self.assertEqual(exports["agents"][0]["protocol"], "NetFlow 9" if "netflow" in kind else "IPFIX")
             self.assertEqual((exports["agents"][0]["missing"], exports["agents"][0]["duplicates"]), (0, 0))
@@ -64,7 +64,7 @@ class IpfixExports(derived_case.DerivedCase):
         for seed, faults, by_flow in ((4, "loss_after1", False), (6, "request_loss1", False), (8, "loss_after1", True)):
             records = self.generate("--packets", "20000", "--faults", faults, "--seed", str(seed))
             losses, connections = sflow_export.losses_of(self.path("truth"))
-            switch = ipfix_export.Switch(64, seed)
+            switch = ipfix_export.Switch(64, fresh(seed))
             exported, notified = ipfix_export.export(records, switch, losses, connections, told=0.99, by_flow=by_flow)
             variants.write(self.path("ipfix.pcap"), exported)
             both = report(self.path("tap.pcap"), self.path("ipfix.pcap"))
@@ -92,7 +92,7 @@ class IpfixExports(derived_case.DerivedCase):
 
     def test_samples_alone_are_never_good(self):
         records = self.generate("--packets", "20000", "--faults", "loss1", "--seed", "5")
-        exported, _ = ipfix_export.export(records, ipfix_export.Switch(64, 5))
+        exported, _ = ipfix_export.export(records, ipfix_export.Switch(64, fresh(5)))
         variants.write(self.path("ipfix.pcap"), exported)
         text = run("report", self.path("ipfix.pcap"))
         self.assertRegex(" ".join(text.splitlines()[0].split()), r"LIMITED IPFIX samples of 1 switch, about 1 in 64")
@@ -105,7 +105,7 @@ class IpfixExports(derived_case.DerivedCase):
     def test_what_is_lost_on_the_way_is_counted(self):
         records = self.generate("--packets", "40000", "--qps", "4", "--seed", "6")
         for netflow in (False, True):
-            switch = ipfix_export.Switch(16, 6, netflow=netflow)
+            switch = ipfix_export.Switch(16, fresh(6), netflow=netflow)
             exported, _ = ipfix_export.export(records, switch)
             kept = [record for number, record in enumerate(exported) if number % 3 or number in (0, len(exported) - 1)]
             exports = self.exports(kept)
@@ -120,7 +120,7 @@ class IpfixExports(derived_case.DerivedCase):
 
     def test_data_before_its_template_is_said(self):
         records = self.generate("--packets", "20000", "--seed", "7")
-        exported, _ = ipfix_export.export(records, ipfix_export.Switch(16, 7))
+        exported, _ = ipfix_export.export(records, ipfix_export.Switch(16, fresh(7)))
         first = 1 + next(number for number, record in enumerate(exported[1:], 1) if record[2][58:60] == b"\0\2")
         exports = self.exports(exported[1:])
         self.assertEqual(exports["sets_without_template"], first - 2)

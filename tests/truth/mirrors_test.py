@@ -12,7 +12,7 @@ import unittest
 import derived_case
 import capture_variants as variants
 import erspan_mirror
-from derived_case import report, run
+from derived_case import fresh, report, run
 
 LOST_BY_NETWORK = ("before_capture", "after_capture", "trimmed")
 
@@ -25,7 +25,7 @@ class Mirrors(derived_case.DerivedCase):
     def test_a_healthy_network_stays_healthy(self):
         records = self.generate("--packets", "40000", "--qps", "16", "--seed", "31")
         for version in (2, 3):
-            mirrored, lost = erspan_mirror.mirror(records, version=version, loss=0.001, seed=version)
+            mirrored, lost = erspan_mirror.mirror(records, version=version, loss=0.001, seed=fresh(version))
             variants.write(self.path("mirror.pcap"), mirrored)
             told = report(self.path("mirror.pcap"))
             self.assertEqual(losses(told), 0)
@@ -44,7 +44,7 @@ class Mirrors(derived_case.DerivedCase):
         for seed, faults in ((41, "loss1"), (42, "loss_before1"), (43, "loss_after1"), (44, "request_loss1")):
             records = self.generate("--packets", "20000", "--qps", "8", "--faults", faults, "--seed", str(seed))
             whole = report(self.path("tap.pcap"))
-            mirrored, _ = erspan_mirror.mirror(records, version=2, loss=0.001, seed=seed)
+            mirrored, _ = erspan_mirror.mirror(records, version=2, loss=0.001, seed=fresh(seed))
             variants.write(self.path("mirror.pcap"), mirrored)
             told = report(self.path("mirror.pcap"))
             shown, known = collections.Counter(), collections.Counter()
@@ -63,9 +63,9 @@ class Mirrors(derived_case.DerivedCase):
         for seed, faults in ((51, ()), (52, ("--faults", "loss1")), (53, ("--faults", "loss_after1"))):
             records = self.generate("--packets", "20000", "--qps", "8", "--seed", str(seed), *faults)
             whole = report(self.path("tap.pcap"))
-            mirrored, _ = erspan_mirror.mirror(records, version=2, seed=seed)
+            mirrored, _ = erspan_mirror.mirror(records, version=2, seed=fresh(seed))
             for share, far in ((0.01, 8), (0.01, 40), (0.1, 3)):
-                late = variants.delayed(mirrored, share, far, seed)
+                late = variants.delayed(mirrored, share, far, fresh(seed))
                 variants.write(self.path("mirror.pcap"), late)
                 told = report(self.path("mirror.pcap"))
                 out_of_order = sum(flow["out_of_order"] for flow in told["flows"])
@@ -93,7 +93,7 @@ class Mirrors(derived_case.DerivedCase):
 
     def test_a_mirror_that_does_not_number(self):
         records = self.generate("--packets", "4000", "--seed", "33")
-        mirrored, _ = erspan_mirror.mirror(records, version=2, loss=0.001, seed=1, constant=True)
+        mirrored, _ = erspan_mirror.mirror(records, version=2, loss=0.001, seed=fresh(1), constant=True)
         variants.write(self.path("mirror.pcap"), mirrored)
         told = report(self.path("mirror.pcap"))
         self.assertEqual([(m["counts"], m["missing"]) for m in told["mirrors"]], [("no", None)])
@@ -101,7 +101,7 @@ class Mirrors(derived_case.DerivedCase):
 
     def test_esp_is_counted_and_never_called_no_roce(self):
         records = self.generate("--packets", "5000", "--seed", "34")
-        hidden, lost = erspan_mirror.hide(records, loss=0.002, seed=3)
+        hidden, lost = erspan_mirror.hide(records, loss=0.002, seed=fresh(3))
         variants.write(self.path("esp.pcap"), hidden)
         told = report(self.path("esp.pcap"))
         self.assertEqual([(s["name"], s["packets"], s["missing"]) for s in told["shells"]],
