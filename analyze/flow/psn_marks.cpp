@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
 
 #include "dissect/headers/infiniband.hpp"
 #include "dissect/opcode.hpp"
@@ -114,6 +115,36 @@ void PsnMarks::keep(PsnSpaceMarks& space, Keeping& keeping, const PsnMark& mark)
     marks.resize(kept);
     keeping.confirmed = confirmed;
   }
+}
+
+std::unordered_map<FlowKey, PsnMarks::Taken, HashOfFlowKey> PsnMarks::take(std::int64_t now_ns,
+                                                                           std::int64_t idle_before_ns) {
+  std::unordered_map<FlowKey, Taken, HashOfFlowKey> all;
+  const auto roundest_of = [now_ns](PsnSpaceMarks& space, Keeping& keeping) {
+    confirm(space, keeping, now_ns);
+    std::optional<PsnMark> best;
+    for (std::size_t i = 0; i < keeping.confirmed; ++i) {
+      if (!best || zeros_of(space.marks[i].psn) >= zeros_of(best->psn)) best = space.marks[i];
+    }
+    space.marks.erase(space.marks.begin(),
+                      space.marks.begin() + static_cast<std::ptrdiff_t>(keeping.confirmed));
+    keeping.confirmed = 0;
+    keeping.level = 0;
+    return best;
+  };
+  for (auto at = flows_.begin(); at != flows_.end();) {
+    Spaces& spaces = at->second.spaces;
+    Taken taken;
+    taken.request = roundest_of(spaces.requests, at->second.requests);
+    taken.response = roundest_of(spaces.responses, at->second.responses);
+    taken.request_epoch = spaces.requests.epoch;
+    taken.response_epoch = spaces.responses.epoch;
+    taken.psns = spaces.requests.psns;
+    if (taken.request || taken.response) all.emplace(at->first, taken);
+    const bool idle = std::max(spaces.requests.last_ns, spaces.responses.last_ns) < idle_before_ns;
+    at = idle ? flows_.erase(at) : std::next(at);
+  }
+  return all;
 }
 
 std::optional<PsnMarks::Spaces> PsnMarks::find(const FlowKey& key, std::int64_t end_ns) const {

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -18,6 +19,10 @@ struct PsnMark {
   std::uint32_t psn = 0;      ///< 24 bits
   std::int64_t time_ns = 0;   ///< when the highest PSN first reached or passed it
   std::uint64_t packets = 0;  ///< of the space, repeats included, before that
+};
+
+struct HashOfFlowKey {
+  std::size_t operator()(const FlowKey& key) const noexcept { return key.hash(); }
 };
 
 /// One PSN space of a flow: its requests, or the READ responses that its source sent.
@@ -34,7 +39,7 @@ struct PsnSpaceMarks {
   [[nodiscard]] PsnMark end() const noexcept { return {psn_next, last_ns, packets}; }
 };
 
-/// Marks of all flows of a capture. Not thread-safe.
+/// Marks of all flows of a capture. Not thread-safe: who takes marks while packets are seen holds mutex().
 ///
 /// Of several PSNs points choose the same without talking: the roundest, those with most zeros at the end. No
 /// mark is of the first second of the capture: another point may have passed its PSN before this one was
@@ -63,13 +68,22 @@ class PsnMarks {
   /// The last epoch of that flow, when the capture has ended at `end_ns`: with those marks that are
   /// confirmed. None: there is none, or there were too many flows.
   [[nodiscard]] std::optional<Spaces> find(const FlowKey& key, std::int64_t end_ns) const;
+  /// A mark of a flow; see take().
+  struct Taken {
+    std::optional<PsnMark> request, response;
+    std::uint32_t request_epoch = 0, response_epoch = 0;
+    std::uint64_t psns = 0;  ///< of requests, passed so far in this epoch
+  };
+  /// Of each flow the roundest confirmed mark of each PSN space, the last of several; all confirmed ones are
+  /// forgotten then, as are flows without a packet since `idle_before_ns`. For a live capture, at times.
+  [[nodiscard]] std::unordered_map<FlowKey, Taken, HashOfFlowKey> take(std::int64_t now_ns,
+                                                                       std::int64_t idle_before_ns);
+  /// For those who see and take on several threads.
+  [[nodiscard]] std::mutex& mutex() noexcept { return mutex_; }
   /// Flows whose packets were not counted, because there were too many.
   [[nodiscard]] std::uint64_t left_out() const noexcept { return left_out_; }
 
  private:
-  struct Hash {
-    std::size_t operator()(const FlowKey& key) const noexcept { return key.hash(); }
-  };
   struct Keeping {
     unsigned level = 0;             ///< marks have at least so many zeros at their end
     std::size_t confirmed = 0;      ///< of the marks, from the first on
@@ -87,7 +101,8 @@ class PsnMarks {
 
   std::size_t at_most_;
   std::uint64_t left_out_ = 0;
-  std::unordered_map<FlowKey, State, Hash> flows_;
+  std::unordered_map<FlowKey, State, HashOfFlowKey> flows_;
+  std::mutex mutex_;
 };
 
 }  // namespace roce::analyze

@@ -174,6 +174,7 @@ class Pipeline final : private Relay::Stages {
 
   void mark(const Batch& batch) {
     const std::vector<capture::Frame>& frames = batch.read.frames;
+    const std::lock_guard hold(options_.marks->mutex());
     for (std::size_t i = 0; i < frames.size(); ++i) {
       const PacketBrief& packet = batch.packets[i];
       if (packet.image != 0) {

@@ -39,7 +39,7 @@ std::optional<std::string_view> cut(std::string_view& text, char separator) {
 }
 
 template <class Number>
-bool read_number(std::string_view text, Number& number) {
+bool batch_number(std::string_view text, Number& number) {
   const auto [stop, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
   return failure == std::errc() && stop == text.data() + text.size();
 }
@@ -162,8 +162,9 @@ capture::Expected<StoreBatch> decode(std::string_view& bytes) {
   StoreBatch batch;
   std::uint32_t version = 0;
   std::size_t blocks = 0;
-  if (head.size() != 5 || head[0] != magic || !read_number(head[1], version) ||
-      !read_number(head[2], batch.run) || !read_number(head[3], batch.seq) || !read_number(head[4], blocks))
+  if (head.size() != 5 || head[0] != magic || !batch_number(head[1], version) ||
+      !batch_number(head[2], batch.run) || !batch_number(head[3], batch.seq) ||
+      !batch_number(head[4], blocks))
     return bad(ErrorKind::damaged, "not a batch of roceanalyze");
   if (version != format_version) return bad(ErrorKind::unsupported, "a batch of another version");
   for (std::size_t i = 0; i < blocks; ++i) {
@@ -172,7 +173,7 @@ capture::Expected<StoreBatch> decode(std::string_view& bytes) {
     const std::vector<std::string_view> words = words_of(*line);
     StoreBlock block;
     std::size_t size = 0;
-    if (words.size() != 4 || !read_number(words[1], block.rows) || !read_number(words[2], size))
+    if (words.size() != 4 || !batch_number(words[1], block.rows) || !batch_number(words[2], size))
       return bad(ErrorKind::damaged, "a batch with a block that says nothing of itself");
     if (size > bytes.size()) return bad(ErrorKind::cut_short, "a batch that ends too early");
     block.table = find_store_table(words[0]);

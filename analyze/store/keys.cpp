@@ -62,18 +62,18 @@ std::uint64_t store_key(std::string_view text) noexcept {
   return sip_hash(text) & ~(std::uint64_t{1} << 63U);
 }
 
-std::uint64_t pair_key(std::string_view fabric, std::string_view a, std::string_view b) {
+std::uint64_t hash_of_pair(std::string_view fabric, std::string_view a, std::string_view b) {
   if (b < a) std::swap(a, b);
   return store_key(fmt::format("{}|{}|{}", fabric, a, b));
 }
 
-std::uint64_t flow_key(std::string_view fabric, std::string_view src, std::string_view dst,
-                       std::uint32_t dst_qp) {
+std::uint64_t hash_of_flow(std::string_view fabric, std::string_view src, std::string_view dst,
+                           std::uint32_t dst_qp) {
   return store_key(fmt::format("{}|{}|{}|{}", fabric, src, dst, dst_qp));
 }
 
-std::uint64_t conn_key(std::string_view fabric, std::string_view a, std::uint32_t a_qp, std::string_view b,
-                       std::uint32_t b_qp) {
+std::uint64_t hash_of_connection(std::string_view fabric, std::string_view a, std::uint32_t a_qp,
+                                 std::string_view b, std::uint32_t b_qp) {
   if (b < a || (b == a && b_qp < a_qp)) {
     std::swap(a, b);
     std::swap(a_qp, b_qp);

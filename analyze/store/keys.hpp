@@ -16,12 +16,12 @@ namespace roce::analyze {
 // `fabric` is empty, or a name where address spaces overlap. Addresses as text (10.77.0.1).
 
 /// Of two addresses, in any order: both directions, both ends and all queue pairs of two hosts have the same.
-[[nodiscard]] std::uint64_t pair_key(std::string_view fabric, std::string_view a, std::string_view b);
+[[nodiscard]] std::uint64_t hash_of_pair(std::string_view fabric, std::string_view a, std::string_view b);
 /// Of one direction to one queue pair: what every point can tell from every packet.
-[[nodiscard]] std::uint64_t flow_key(std::string_view fabric, std::string_view src, std::string_view dst,
-                                     std::uint32_t dst_qp);
+[[nodiscard]] std::uint64_t hash_of_flow(std::string_view fabric, std::string_view src, std::string_view dst,
+                                         std::uint32_t dst_qp);
 /// Of two queue pairs, in any order.
-[[nodiscard]] std::uint64_t conn_key(std::string_view fabric, std::string_view a, std::uint32_t a_qp,
-                                     std::string_view b, std::uint32_t b_qp);
+[[nodiscard]] std::uint64_t hash_of_connection(std::string_view fabric, std::string_view a,
+                                               std::uint32_t a_qp, std::string_view b, std::uint32_t b_qp);
 
 }  // namespace roce::analyze

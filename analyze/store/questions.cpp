@@ -177,7 +177,7 @@ constexpr AnswerColumn loss_columns[] = {
   " AS b ON a.flow_key = b.flow_key AND a.space = b.space AND a.psn = b.psn WHERE a.run <> b.run AND ABS(a.ns - " \
   "b.ns) < 1000000000 AND (a.rank < b.rank OR (a.rank = 1 AND b.rank = 1 AND (a.host < b.host OR (a.host = "    \
   "b.host AND a.run < b.run))))"
-#define ROCE_LOSS(condition)                                                                                \
+#define ROCE_LOSS(condition) \
   "SELECT flow, src_of, dst_of, qp_of, space_of, a_host, a_device, b_host, b_device, CASE directed WHEN 1 " \
   "THEN " \
   "'yes' ELSE 'no' END AS known, marks, from_ns, to_ns, sent, received, sent - received AS lost, "              \
@@ -252,7 +252,7 @@ constexpr std::string_view pairs_sql =
     "DESC, "
     "n_bytes DESC, a, b LIMIT {top}";
 
-constexpr AnswerColumn incident_columns[] = {
+constexpr AnswerColumn incident_answer[] = {
     {"incident", "incident", key, "for `fleet evidence`"},
     {"start_ns", "at", time_ns, "first packet that shows it", 2},
     {"host", "host", text, "where it was captured"},
@@ -281,7 +281,7 @@ constexpr std::string_view incidents_of_pair_sql =
     "AND "
     "conn_key = {key} ORDER BY stalled_ns DESC, lost_at_most DESC, start_ns, incident LIMIT {top}";
 
-constexpr AnswerColumn finding_columns[] = {
+constexpr AnswerColumn finding_answer[] = {
     {"id", "finding", text, "its page is docs/findings/ID.md"},
     {"severity", "severity", text, "worst of them"},
     {"told", "told", count, "how often", 5},
@@ -302,7 +302,7 @@ constexpr std::string_view findings_sql =
     "THEN 3 WHEN "
     "'warning' THEN 2 WHEN 'notice' THEN 1 ELSE 0 END) DESC, hosts DESC, n DESC, id LIMIT {top}";
 
-constexpr AnswerColumn diagnosis_columns_of_store[] = {
+constexpr AnswerColumn diagnosis_answer[] = {
     {"severity", "severity", text, "fatal, degraded or odd"},
     {"cause", "cause", text, "see docs/diagnoses.md"},
     {"host", "seen at", text, "host whose capture shows it"},
@@ -334,7 +334,7 @@ constexpr std::string_view marks_sql =
     "wrong > "
     "0 ORDER BY wrong DESC, host, class, dscp LIMIT {top}";
 
-constexpr AnswerColumn host_columns_of_store[] = {
+constexpr AnswerColumn host_answer[] = {
     {"host", "host", text, "where it was captured"},
     {"device", "device", text, "that was captured"},
     {"run", "run", key, "number of the capture", 3},
@@ -411,7 +411,7 @@ constexpr std::string_view changes_sql =
     "DESC, "
     "ABS(packets_now - packets_before) DESC, src, dst LIMIT {top}";
 
-constexpr AnswerColumn drop_columns_of_store[] = {
+constexpr AnswerColumn drop_answer[] = {
     {"agent", "switch", text, "that says so"},
     {"port", "port", text, "by ifIndex"},
     {"queue", "queue", text, "'': not told"},
@@ -607,17 +607,17 @@ constexpr Question all_questions[] = {
     {"clocks", "how far the clocks of hosts are apart, by the same PSNs", Asked::nothing, clock_columns,
      clocks_sql, conclude_clocks},
     {"pairs", "host by host", Asked::nothing, pair_columns, pairs_sql},
-    {"incidents", "losses, RNR NAKs, timeouts ..., the most costly first", Asked::nothing, incident_columns,
+    {"incidents", "losses, RNR NAKs, timeouts ..., the most costly first", Asked::nothing, incident_answer,
      incidents_sql},
-    {"findings", "findings by kind", Asked::nothing, finding_columns, findings_sql},
-    {"diagnoses", "what is wrong, worst first", Asked::nothing, diagnosis_columns_of_store, diagnoses_sql},
+    {"findings", "findings by kind", Asked::nothing, finding_answer, findings_sql},
+    {"diagnoses", "what is wrong, worst first", Asked::nothing, diagnosis_answer, diagnoses_sql},
     {"marks", "hosts that mark otherwise than the policy", Asked::nothing, mark_columns, marks_sql},
-    {"hosts", "captures, what they dropped, batches that are missing", Asked::nothing, host_columns_of_store,
+    {"hosts", "captures, what they dropped, batches that are missing", Asked::nothing, host_answer,
      hosts_sql},
     {"where", "every point that saw packets between two addresses", Asked::pair, where_columns, where_sql},
     {"changes", "the last hour (--since) against the one before", Asked::nothing, change_columns,
      changes_sql},
-    {"drops", "drops that switches tell", Asked::nothing, drop_columns_of_store, drops_sql},
+    {"drops", "drops that switches tell", Asked::nothing, drop_answer, drops_sql},
     {"storm", "how a pause storm went through the ports", Asked::nothing, storm_columns, storm_sql},
     {"latency", "latencies of operations by source and destination", Asked::nothing, latency_columns,
      latency_sql, conclude_latency},
@@ -630,7 +630,7 @@ constexpr Question all_questions[] = {
 constexpr Question parts_of_questions[] = {
     {"loss_of_flow", "", Asked::flow, loss_columns, loss_of_flow_sql},
     {"loss_of_connection", "", Asked::connection, loss_columns, loss_of_connection_sql},
-    {"incidents_of_connection", "", Asked::connection, incident_columns, incidents_of_pair_sql},
+    {"incidents_of_connection", "", Asked::connection, incident_answer, incidents_of_pair_sql},
 };
 
 }  // namespace

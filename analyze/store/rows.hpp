@@ -29,9 +29,10 @@ struct StoreIdentity {
 /// A capture as a run.
 struct StoreRun {
   std::uint64_t number = 0;
-  std::string program;  ///< version
-  std::string point;    ///< live or file
-  std::string options;  ///< that change what is counted
+  std::string program;            ///< version
+  std::string point;              ///< live or file
+  std::string options;            ///< that change what is counted
+  std::uint32_t interval_ms = 0;  ///< of live captures
 };
 
 /// A whole capture as one run: a row for each flow, of its whole time, and further ones for its marks. The

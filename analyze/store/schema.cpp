@@ -247,7 +247,7 @@ const Made<IncidentStoreRow>& incidents() {
        .index = "time"},
       head<R>() +
           RowColumns<R>{
-              of<R, &R::incident>("incident", "hash of run and number"),
+              of<R, &R::incident>("incident", "hash of run, connection and first packet"),
               of<R, &R::pair_key>("pair_key", "hash of the two addresses"),
               of<R, &R::flow_key>("flow_key", "flow of the requests"),
               of<R, &R::conn_key>("conn_key", "hash of both queue pairs"),

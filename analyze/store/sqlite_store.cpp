@@ -146,10 +146,23 @@ Expected<std::vector<std::string>> SqliteStore::init(const std::string& path, co
   if (*tables != 0 && *application != application_id)
     return tl::unexpected(
         error_of(ErrorKind::unsupported, path, "is a database of something else: name a new file"));
+  auto made = make(*database, program, now);
+  if (!made) return made;
   // Readers and one writer at a time do not wait for each other; what was committed survives kill -9.
-  if (auto set = database->run("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL"); !set)
-    return tl::unexpected(set.error());
-  return make(*database, program, now);
+  if (auto set = database->run("PRAGMA journal_mode = WAL"); !set) return tl::unexpected(set.error());
+  return made;
+}
+
+Expected<void> SqliteStore::make_if_missing(const std::string& path, const std::string& program,
+                                            std::int64_t now) {
+  {
+    auto database = SqliteDatabase::open(path, SqliteDatabase::Access::create);
+    if (!database) return tl::unexpected(database.error());
+    const auto tables = database->number("SELECT COUNT(*) FROM sqlite_master");
+    if (!tables) return tl::unexpected(tables.error());
+    if (*tables != 0) return {};
+  }
+  return init(path, program, now).map([](const auto&) {});
 }
 
 Expected<std::vector<std::string>> SqliteStore::migrate(const std::string& path, const std::string& program,

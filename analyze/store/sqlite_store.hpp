@@ -35,6 +35,9 @@ class SqliteStore {
   [[nodiscard]] static capture::Expected<std::vector<std::string>> init(const std::string& path,
                                                                         const std::string& program,
                                                                         std::int64_t now);
+  /// init() where there is no file, or an empty one, as init() leaves it when it is killed.
+  [[nodiscard]] static capture::Expected<void> make_if_missing(const std::string& path,
+                                                               const std::string& program, std::int64_t now);
   /// Errors: not_found, not_readable, unsupported (no store, or one that needs migrate()).
   [[nodiscard]] static capture::Expected<SqliteStore> open(const std::string& path, Access access);
   /// Adds tables and columns that this version has and the store lacks: what was run.

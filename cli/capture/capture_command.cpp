@@ -16,6 +16,7 @@
 #include "cli/capture/capture_run.hpp"
 #include "cli/capture/capture_triggers.hpp"
 #include "cli/capture/live_outputs.hpp"
+#include "cli/capture/store_options.hpp"
 #include "cli/core/command.hpp"
 #include "cli/core/fail_on.hpp"
 #include "cli/core/link_options.hpp"
@@ -27,6 +28,8 @@ namespace roce::cli {
 namespace {
 
 constexpr std::uint32_t whole_frames = 262'144;
+/// Of a PSN space until the rows of an interval are made: the roundest of them is the mark.
+constexpr std::size_t marks_of_an_interval = 4;
 
 void add_device_options(CLI::App& command, CaptureOptions& options) {
   capture::LiveOptions& live = options.live;
@@ -147,7 +150,10 @@ std::string folder_of(const std::string& write) {
   return folder.empty() ? "." : folder;
 }
 
-int run(const CaptureOptions& options, const LiveOutputs& outputs) {
+int run(const CaptureOptions& options, const LiveOutputs& outputs, const CaptureStoreOptions& store) {
+  if (const std::string wrong = store.usage_error(); !wrong.empty()) return usage_error("capture: " + wrong);
+  if (store.wanted() && options.capture_only)
+    return usage_error("capture: --store needs the analysis that --capture-only leaves out");
   CaptureOptions wanted = options;
   if (!options.listen.empty() && options.live.device.empty())
     wanted.live.device = fmt::format("{}", fmt::join(options.listen, ","));
@@ -159,7 +165,7 @@ int run(const CaptureOptions& options, const LiveOutputs& outputs) {
   if (const auto ns = parse_duration(options.ring_time))
     wanted.live.ring_time = std::chrono::ceil<std::chrono::milliseconds>(std::chrono::nanoseconds(*ns));
   CaptureSetup setup;
-  setup.served = outputs.system_log || !outputs.metrics.empty();
+  setup.served = outputs.system_log || !outputs.metrics.empty() || store.wanted();
   if (!outputs.user.empty()) {
     auto user = capture::find_user(outputs.user);
     if (!user) {
@@ -168,7 +174,29 @@ int run(const CaptureOptions& options, const LiveOutputs& outputs) {
     }
     setup.user = std::move(*user);
   } else if (capture::sandbox_possible() && !outputs.no_sandbox) {
-    setup.user = capture::lesser_user(folder_of(options.write));
+    const std::string folder = folder_of(options.write);
+    setup.user = capture::lesser_user(folder.empty() && store.wanted() ? folder_of(store.spool()) : folder);
+  }
+  // Before any thread is made, and with the rights that the capture then gives up.
+  std::unique_ptr<ShipBeside> beside;
+  analyze::PsnMarks marks(marks_of_an_interval);
+  LiveOutputs all = outputs;
+  if (store.wanted()) {
+    if (const std::string wrong = capture_usage_error(wanted); !wrong.empty())
+      return usage_error("capture: " + wrong);
+    auto prepared = store.prepare(setup.user);
+    if (prepared && !store.only_spool()) {
+      auto started = ShipBeside::start(store.spool(), store.target, setup.user);
+      prepared = started ? capture::Expected<void>() : tl::unexpected(started.error());
+      if (started) beside = std::move(*started);
+    }
+    if (!prepared) {
+      print_error(prepared.error());
+      return exit_input;
+    }
+    setup.marks = &marks;
+    setup.observers.push_back(store.observer(&marks));
+    all.spool = store.spool();
   }
   if (const auto every = parse_duration(options.every)) {
     // In a service's log findings would appear twice.
@@ -176,7 +204,7 @@ int run(const CaptureOptions& options, const LiveOutputs& outputs) {
     setup.observers.push_back(
         std::make_unique<EverySummary>(std::chrono::nanoseconds(*every), options.json, findings));
   }
-  for (auto& observer : outputs.observers(wanted, setup.user)) setup.observers.push_back(std::move(observer));
+  for (auto& observer : all.observers(wanted, setup.user)) setup.observers.push_back(std::move(observer));
   return run_capture(wanted, std::move(setup));
 }
 
@@ -192,8 +220,11 @@ void add_capture(CLI::App& app, Action& action) {
   add_trigger_options(*command, *options);
   add_report_options(*command, *options);
   outputs->add_to(*command);
-  command->callback(
-      [options, outputs, &action] { action = [options, outputs] { return run(*options, *outputs); }; });
+  auto store = std::make_shared<CaptureStoreOptions>();
+  store->add_to(*command);
+  command->callback([options, outputs, store, &action] {
+    action = [options, outputs, store] { return run(*options, *outputs, *store); };
+  });
 }
 
 }  // namespace roce::cli

@@ -179,6 +179,7 @@ bool CaptureRun::prepare() {
   analysis_->flow_limit = live_flow_limit;
   const auto idle = parse_duration(options_.idle_limit);
   analysis_->idle_limit = idle ? std::chrono::nanoseconds(*idle) : default_idle_limit;
+  analysis_->marks = setup_.marks;
   analysis_->publish = [this](std::shared_ptr<const Snapshot> snapshot) { take_snapshot(snapshot); };
   return true;
 }

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "analyze/flow/psn_marks.hpp"
 #include "capture/confine/privileges.hpp"
 #include "capture/devices/open_live.hpp"
 #include "capture/live/live.hpp"
@@ -57,7 +58,8 @@ struct CaptureSetup {
   std::function<capture::Expected<std::unique_ptr<capture::LiveSource>>(const capture::LiveOptions&)> open =
       capture::open_live;
   bool served = false;  ///< metrics or the system log are in use: runs on although nobody reads its output
-  std::optional<capture::User> user;  ///< owner of the files: one of the observers becomes this user
+  analyze::PsnMarks* marks = nullptr;  ///< see AnalysisOptions
+  std::optional<capture::User> user;   ///< owner of the files: one of the observers becomes this user
   std::vector<std::unique_ptr<CaptureObserver>> observers;
 };
 

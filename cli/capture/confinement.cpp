@@ -75,15 +75,26 @@ capture::Expected<void> Confinement::on_start(const CaptureStart& start) {
     }
     print_error(fmt::format("{}, so SIGHUP cannot begin a new file{}", wrong, advice));
   }
+  const bool spool = !options_.spool.empty();
+  if (const std::string wrong = spool ? folder_error(options_.spool + "/batch") : std::string();
+      !wrong.empty()) {
+    return tl::unexpected(capture::Error{.kind = capture::ErrorKind::not_writable,
+                                         .path = {},
+                                         .offset = std::nullopt,
+                                         .message = wrong,
+                                         .system_errno = EACCES});
+  }
   if (!options_.sandbox || !capture::sandbox_possible()) return {};
   // Settings and counters of the host are read from time to time; files are written in one folder.
   capture::FileAccess access{{"/"}, {}};
   if (files) access.write.push_back(folder_of_file(start.write));
+  if (spool) access.write.push_back(options_.spool);
   if (auto restricted = capture::restrict_files_of_threads(access); !restricted)
     return tl::unexpected(std::move(restricted.error()));
-  return capture::enter_sandbox({.files = files ? capture::SandboxFiles::write : capture::SandboxFiles::read,
-                                 .system_log = options_.system_log,
-                                 .rdma = rdma});
+  return capture::enter_sandbox(
+      {.files = files || spool ? capture::SandboxFiles::write : capture::SandboxFiles::read,
+       .system_log = options_.system_log,
+       .rdma = rdma});
 }
 
 }  // namespace roce::cli

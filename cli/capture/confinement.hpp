@@ -13,9 +13,10 @@ namespace roce::cli {
 struct ConfinementOptions {
   std::optional<capture::User> user;  ///< of -Z, or chosen
   bool user_required = true;          ///< of -Z
-  bool sandbox = true;       ///< off with --no-sandbox
-  bool system_log = false;   ///< with --syslog
-  bool more_files = false;   ///< further files will be created: rings, triggers
+  bool sandbox = true;                ///< off with --no-sandbox
+  bool system_log = false;            ///< with --syslog
+  bool more_files = false;            ///< further files will be created: rings, triggers
+  std::string spool;                  ///< folder of --store, in which files are written; empty: none
 };
 
 /// Drops privileges and restricts system calls before the first packet is dissected. Comes after all

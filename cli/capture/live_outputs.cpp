@@ -50,7 +50,8 @@ std::vector<std::unique_ptr<CaptureObserver>> LiveOutputs::observers(
                          .user_required = !user.empty(),
                          .sandbox = !no_sandbox,
                          .system_log = system_log,
-                         .more_files = !options.ring.empty() || !options.trigger.empty()}));
+                         .more_files = !options.ring.empty() || !options.trigger.empty(),
+                         .spool = spool}));
   // Last, because nothing that may fail should follow when the screen is shown.
   if (screen) all.push_back(std::make_unique<LiveDisplay>(want_color(options.analyze.color)));
   return all;

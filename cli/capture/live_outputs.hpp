@@ -24,6 +24,7 @@ struct LiveOutputs {
   bool system_log = false;
   bool no_sandbox = false;
   bool plain = false;  ///< no screen
+  std::string spool;   ///< of --store; empty: none
 
   void add_to(CLI::App& command);
   /// The observers, in the order in which they start. There is a screen if standard output is a terminal and

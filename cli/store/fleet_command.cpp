@@ -97,12 +97,13 @@ std::optional<std::uint64_t> key_of(Asked asked, const FleetOptions& options) {
   if (words.size() == 1 && asked != Asked::pair) return number_of(words[0]);
   const auto address = [&](std::size_t i) { return address_of(words[i]); };
   if (asked == Asked::pair && words.size() == 2 && address(0) && address(1))
-    return analyze::pair_key(options.fabric, *address(0), *address(1));
+    return analyze::hash_of_pair(options.fabric, *address(0), *address(1));
   if (asked == Asked::flow && words.size() == 3 && address(0) && address(1) && qp_of(words[2]))
-    return analyze::flow_key(options.fabric, *address(0), *address(1), *qp_of(words[2]));
+    return analyze::hash_of_flow(options.fabric, *address(0), *address(1), *qp_of(words[2]));
   if (asked == Asked::connection && words.size() == 4 && address(0) && address(2) && qp_of(words[1]) &&
       qp_of(words[3]))
-    return analyze::conn_key(options.fabric, *address(0), *qp_of(words[1]), *address(2), *qp_of(words[3]));
+    return analyze::hash_of_connection(options.fabric, *address(0), *qp_of(words[1]), *address(2),
+                                       *qp_of(words[3]));
   return std::nullopt;
 }
 
@@ -131,7 +132,7 @@ struct Part {
   AnswerRows rows;
 };
 
-std::string evidence_text(const Question& question, const AnswerRows& rows) {
+std::string files_text(const Question& question, const AnswerRows& rows) {
   std::string text;
   for (const analyze::AnswerRow& row : rows) {
     const auto cell = [&](std::size_t i) { return answer_cell(question.columns[i], row[i]); };
@@ -212,7 +213,7 @@ int run_fleet(const FleetOptions& options) {
     if (parts.size() > 1 && !parts[1].rows.empty())
       text += "\nIncidents, the most costly first\n" + answer_table(*parts[1].question, parts[1].rows, width);
   } else if (question.asked == Asked::incident) {
-    text = evidence_text(question, *rows);
+    text = files_text(question, *rows);
   } else {
     text = answer_table(question, *rows, width);
   }

@@ -40,7 +40,8 @@ void IdentityOptions::add_to(CLI::App& command) {
   const auto text = [&](const char* name, std::string& value, const char* help) {
     command.add_option(name, value, help)->check(empty_error)->type_name("NAME")->group("Options of a store");
   };
-  text("--host", host, "host where it was captured (default: the name of the file)");
+  text("--host", host,
+       "host where it was captured (default: name of the file; of a live capture that of this host)");
   text("--device", device, "interface or RDMA device that was captured (default: as in the file)");
   text("--fabric", fabric, "fabric, where addresses of several overlap");
   text("--site", site, "site of the host");

@@ -7,7 +7,6 @@
 
 #include <chrono>
 #include <filesystem>
-#include <system_error>
 
 #include "analyze/flow/psn_marks.hpp"
 #include "analyze/store/rows.hpp"
@@ -77,12 +76,9 @@ int export_to_store(const AnalyzeOptions& options, const IdentityOptions& whose,
   run.program = program_version();
   run.point = "file";
   if (options.no_icrc) run.options = "--no-icrc";
-  std::error_code unknown;
-  if (!std::filesystem::exists(target, unknown) || std::filesystem::file_size(target, unknown) == 0) {
-    if (auto made = analyze::SqliteStore::init(target, run.program, seconds_now()); !made) {
-      print_error(made.error());
-      return exit_input;
-    }
+  if (auto made = analyze::SqliteStore::make_if_missing(target, run.program, seconds_now()); !made) {
+    print_error(made.error());
+    return exit_input;
   }
   {  // closed again before the process that adds is made
     auto store = analyze::SqliteStore::open(target, analyze::SqliteStore::Access::write);

@@ -228,6 +228,16 @@ class Fleet(unittest.TestCase):
         status, _, err = run("export", self.folder + "/missing.pcap", "-o", self.store)
         self.assertEqual(status, 3)
 
+    def test_capture_says_what_it_needs(self):
+        for words, expected in ((["--host", "x"], "need --store"), (["--store", self.store, "--capture-only", "-w", "x"], "--capture-only"),
+                                (["--store", self.store, "--store-every", "10ms"], "whole seconds"),
+                                (["--store", self.store, "--spool-limit", "1X"], "not a size")):
+            status, out, err = run("capture", "-i", "lo", *words)
+            self.assertEqual((status, out), (2, ""), (words, err))
+            self.assertIn(expected, err, words)
+        self.assertEqual(run("ship", self.folder + "/none", "--to", self.store, "--once")[0], 3)
+        self.assertFalse(os.path.exists(self.store + ".spool"))
+
     def test_status_and_migrate(self):
         self.assertIn("made, version 1", run("store", "init", self.store)[1])
         self.assertIn("is a store already", run("store", "init", self.store)[1])

@@ -62,7 +62,7 @@ ROOMS = {
     "cli/export": "cli/store",
     "cli/host": "cli/report analyze/host capture/devices capture/write",
     "cli/live": "cli/report",  # what watches a live capture
-    "cli/capture": "cli/live capture/devices capture/write capture/confine",
+    "cli/capture": "cli/live cli/store capture/devices capture/write capture/confine",
     "cli": "cli/check cli/why cli/packets cli/compare cli/export cli/store cli/host cli/capture",
 
     # The window.

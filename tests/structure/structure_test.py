@@ -59,7 +59,7 @@ IMPURE = {"fstream", "iostream", "ostream", "sstream", "cstdio", "filesystem", "
 CODE = (".hpp", ".cpp")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
 POSIX = re.compile(r"^((sys|arpa|net|netinet|linux)/\w+|unistd|fcntl|poll|signal|dirent|glob|time|errno|termios|pthread"
-                   r"|sched|dlfcn|endian|spawn|regex|pwd|grp|syslog|malloc|locale|langinfo)\.h$")
+                   r"|sched|dlfcn|endian|spawn|regex|pwd|grp|syslog|malloc|locale|langinfo|ifaddrs)\.h$")
 # Written in pieces, so that this file does not hold what it looks for.
 MACHINE_PATHS = re.compile("|".join([r"(?<![\w.$}])/wor" + r"k/", r"(?<![\w.$}])/roo" + r"t/", r"/home/\w+/",
                                      r"\.\./shar" + "ed"]))

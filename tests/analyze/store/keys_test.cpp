@@ -22,15 +22,18 @@ TEST(Keys, lack_the_sign) {
 }
 
 TEST(Keys, both_ends_have_one) {
-  EXPECT_EQ(pair_key("", "10.0.0.1", "10.0.0.2"), pair_key("", "10.0.0.2", "10.0.0.1"));
-  EXPECT_EQ(pair_key("", "10.0.0.1", "10.0.0.2"), store_key("|10.0.0.1|10.0.0.2"));
-  EXPECT_NE(pair_key("", "10.0.0.1", "10.0.0.2"), pair_key("east", "10.0.0.1", "10.0.0.2"));
-  EXPECT_EQ(flow_key("", "10.0.0.1", "10.0.0.2", 71), store_key("|10.0.0.1|10.0.0.2|71"));
-  EXPECT_NE(flow_key("", "10.0.0.1", "10.0.0.2", 71), flow_key("", "10.0.0.2", "10.0.0.1", 71));
-  EXPECT_EQ(conn_key("", "10.0.0.1", 5, "10.0.0.2", 6), conn_key("", "10.0.0.2", 6, "10.0.0.1", 5));
-  EXPECT_NE(conn_key("", "10.0.0.1", 5, "10.0.0.2", 6), conn_key("", "10.0.0.1", 6, "10.0.0.2", 5));
+  EXPECT_EQ(hash_of_pair("", "10.0.0.1", "10.0.0.2"), hash_of_pair("", "10.0.0.2", "10.0.0.1"));
+  EXPECT_EQ(hash_of_pair("", "10.0.0.1", "10.0.0.2"), store_key("|10.0.0.1|10.0.0.2"));
+  EXPECT_NE(hash_of_pair("", "10.0.0.1", "10.0.0.2"), hash_of_pair("east", "10.0.0.1", "10.0.0.2"));
+  EXPECT_EQ(hash_of_flow("", "10.0.0.1", "10.0.0.2", 71), store_key("|10.0.0.1|10.0.0.2|71"));
+  EXPECT_NE(hash_of_flow("", "10.0.0.1", "10.0.0.2", 71), hash_of_flow("", "10.0.0.2", "10.0.0.1", 71));
+  EXPECT_EQ(hash_of_connection("", "10.0.0.1", 5, "10.0.0.2", 6),
+            hash_of_connection("", "10.0.0.2", 6, "10.0.0.1", 5));
+  EXPECT_NE(hash_of_connection("", "10.0.0.1", 5, "10.0.0.2", 6),
+            hash_of_connection("", "10.0.0.1", 6, "10.0.0.2", 5));
   // Within one host the queue pairs are sorted.
-  EXPECT_EQ(conn_key("", "10.0.0.1", 5, "10.0.0.1", 6), conn_key("", "10.0.0.1", 6, "10.0.0.1", 5));
+  EXPECT_EQ(hash_of_connection("", "10.0.0.1", 5, "10.0.0.1", 6),
+            hash_of_connection("", "10.0.0.1", 6, "10.0.0.1", 5));
 }
 
 }  // namespace

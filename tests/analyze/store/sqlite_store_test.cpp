@@ -107,6 +107,18 @@ TEST_F(SqliteStoreTest, nothing_else_is_overwritten) {
   EXPECT_FALSE(SqliteStore::open(path_, SqliteStore::Access::write).has_value());
 }
 
+TEST_F(SqliteStoreTest, what_a_killed_init_left_is_made_anew) {
+  for (int times = 0; times < 2; ++times) {
+    {
+      auto empty = SqliteDatabase::open(path_, SqliteDatabase::Access::create);
+      ASSERT_TRUE(empty->run("PRAGMA journal_mode = WAL").has_value());
+    }
+    EXPECT_TRUE(SqliteStore::make_if_missing(path_, "test", midday).has_value());
+    EXPECT_TRUE(open().add(batch(1, "a")).has_value());
+  }
+  EXPECT_EQ(count("intervals"), 3);
+}
+
 TEST_F(SqliteStoreTest, a_migration_adds_what_is_missing) {
   init();
   {

@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyze/store/live_rows.hpp"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "analyze/base/address_text.hpp"
+#include "analyze/store/keys.hpp"
+#include "analyze/store/snapshot_rows.hpp"
+
+namespace roce::analyze {
+namespace {
+
+using Buckets = std::vector<Histogram::Bucket>;
+
+/// What was counted since `before`, which becomes `now`. A count that was taken back since gives nothing,
+/// until it is reached again.
+std::uint64_t since(std::uint64_t& before, std::uint64_t now) noexcept {
+  if (now <= before) return 0;
+  const std::uint64_t more = now - before;
+  before = now;
+  return more;
+}
+
+StoreCounts since(StoreCounts& before, const StoreCounts& now) noexcept {
+  StoreCounts more;
+  more.packets = since(before.packets, now.packets);
+  more.bytes = since(before.bytes, now.bytes);
+  more.goodput_bytes = since(before.goodput_bytes, now.goodput_bytes);
+  more.operations = since(before.operations, now.operations);
+  more.retransmitted = since(before.retransmitted, now.retransmitted);
+  more.retransmitted_nak = since(before.retransmitted_nak, now.retransmitted_nak);
+  more.retransmitted_timeout = since(before.retransmitted_timeout, now.retransmitted_timeout);
+  more.lost_before = since(before.lost_before, now.lost_before);
+  more.lost_after = since(before.lost_after, now.lost_after);
+  more.lost_capture = since(before.lost_capture, now.lost_capture);
+  more.lost_at_least = since(before.lost_at_least, now.lost_at_least);
+  more.lost_at_most = since(before.lost_at_most, now.lost_at_most);
+  more.out_of_order = since(before.out_of_order, now.out_of_order);
+  more.wasted_bytes = since(before.wasted_bytes, now.wasted_bytes);
+  more.naks = since(before.naks, now.naks);
+  more.rnr_naks = since(before.rnr_naks, now.rnr_naks);
+  more.acks = since(before.acks, now.acks);
+  more.cnps = since(before.cnps, now.cnps);
+  more.ce = since(before.ce, now.ce);
+  more.icrc_mismatches = since(before.icrc_mismatches, now.icrc_mismatches);
+  return more;
+}
+
+bool is_trouble(const StoreCounts& c) noexcept {
+  return c.retransmitted + c.lost_at_least + c.lost_capture + c.out_of_order + c.naks + c.rnr_naks + c.cnps +
+             c.ce + c.icrc_mismatches !=
+         0;
+}
+
+/// Both ascending.
+Buckets since(const Buckets& before, const Buckets& now) {
+  Buckets more;
+  auto old = before.begin();
+  for (Histogram::Bucket bucket : now) {
+    while (old != before.end() && old->from < bucket.from) ++old;
+    if (old != before.end() && old->from == bucket.from) bucket.count -= std::min(bucket.count, old->count);
+    if (bucket.count != 0) more.push_back(bucket);
+  }
+  return more;
+}
+
+std::uint64_t percentile(const Buckets& buckets, std::uint64_t hundredths) {
+  std::uint64_t all = 0, passed = 0;
+  for (const Histogram::Bucket& bucket : buckets) all += bucket.count;
+  for (const Histogram::Bucket& bucket : buckets) {
+    passed += bucket.count;
+    if (passed * 100 >= hundredths * all) return bucket.from + (bucket.to - bucket.from) / 2;
+  }
+  return 0;
+}
+
+std::uint32_t milliseconds_of(const StoreInterval& interval) noexcept {
+  return milliseconds(interval.from_ns, interval.until_ns);
+}
+
+}  // namespace
+
+struct LiveRows::Memory {
+  struct FlowBefore {
+    StoreCounts counts;
+    Buckets latencies;
+    std::uint32_t epoch = 0;
+    std::uint64_t round = 0;  ///< of add(), in which it was there last
+  };
+  /// An incident as it was at the last look.
+  struct Seen {
+    std::int64_t end_ns = 0;
+    std::uint64_t lost = 0;
+    std::uint64_t repeated = 0;
+    bool told = false;
+  };
+  struct Told {
+    std::uint64_t count = 0;
+    std::string severity;
+  };
+
+  StoreIdentity identity;
+  StoreRun run;
+  BatchMaker maker;
+  bool begun = false;
+  bool urgent = false;
+  std::uint64_t rows = 0;
+  std::uint64_t folded = 0;
+  std::uint64_t round = 0;
+  std::unordered_map<std::uint64_t, FlowBefore> flows;      ///< by Flow::id
+  std::unordered_map<std::uint64_t, std::uint32_t> epochs;  ///< flows so far by flow_key
+  std::map<std::pair<std::string, std::string>, PairRow> pairs;
+  std::map<std::uint64_t, Told> findings;          ///< by finding
+  std::map<std::uint64_t, std::string> diagnoses;  ///< sentences by diagnosis
+  std::map<std::uint64_t, Seen> incidents;         ///< by incident
+  std::map<std::tuple<std::string, unsigned>, PauseStoreRow> pauses;
+  std::map<std::string, std::uint64_t> markings;
+  std::map<std::string, DropStoreRow> drops;
+  std::uint64_t packets = 0, bytes = 0, roce_packets = 0, roce_bytes = 0, dropped = 0;
+
+  Memory(StoreIdentity whose, StoreRun which)
+      : identity(std::move(whose)),
+        run(std::move(which)),
+        maker(identity.host, identity.device, run.number) {}
+
+  template <class Row>
+  void put(Row row) {
+    maker.add(std::move(row));
+    ++rows;
+  }
+
+  void begin(const SnapshotRows& from, StoreTime time) {
+    if (begun) return;
+    begun = true;
+    RunStoreRow row = from.run_row();
+    row.time = time;
+    put(std::move(row));
+    for (FactStoreRow& label : from.label_rows()) {
+      label.time = time;
+      put(std::move(label));
+    }
+    for (NodeStoreRow& node : from.node_rows()) {
+      node.time = time;
+      put(std::move(node));
+    }
+  }
+
+  void add_flows(const Snapshot& snapshot, const SnapshotRows& from, PsnMarks* marks,
+                 const StoreInterval& interval) {
+    std::unordered_map<FlowKey, PsnMarks::Taken, HashOfFlowKey> taken;
+    if (marks != nullptr) {
+      constexpr std::int64_t idle_ns = 600'000'000'000;
+      const std::lock_guard hold(marks->mutex());
+      taken = marks->take(interval.until_ns, interval.until_ns - idle_ns);
+    }
+    const StoreTime time = store_time(interval.from_ns);
+    std::vector<IntervalRow> moved;
+    for (std::size_t i = 0; i < snapshot.flows.size(); ++i) {
+      const Flow& flow = snapshot.flows[i];
+      auto at = flows.find(flow.id);
+      const bool is_new = at == flows.end();
+      if (is_new) at = flows.emplace(flow.id, FlowBefore{}).first;
+      FlowBefore& before = at->second;
+      before.round = round;
+      const StoreCounts more = since(before.counts, from.counts(i));
+      if (is_new)
+        before.epoch = epochs[hash_of_flow(identity.fabric, address_text(flow.key.src),
+                                           address_text(flow.key.dst), flow.key.dst_qp)]++;
+      if (more.packets == 0 && !is_trouble(more)) continue;
+      IntervalRow row = from.interval_row(i);
+      static_cast<StoreCounts&>(row) = more;
+      row.time = time;
+      row.span_ms = milliseconds_of(interval);
+      row.epoch = before.epoch;
+      row.lat_p50_ns = row.lat_p99_ns = row.lat_max_ns = 0;
+      Buckets latencies;
+      if (more.operations != 0) {
+        Buckets now = from.latencies(i).buckets();
+        latencies = since(before.latencies, now);
+        before.latencies = std::move(now);
+        row.lat_p50_ns = percentile(latencies, 50);
+        row.lat_p99_ns = percentile(latencies, 99);
+        row.lat_max_ns = latencies.empty() ? 0 : latencies.back().to;
+      }
+      const auto mark = taken.find(flow.key);
+      if (mark != taken.end() && from.is_counted_once(i)) {
+        if (mark->second.request) {
+          row.epoch = mark->second.request_epoch;
+          row.mark_psn = mark->second.request->psn;
+          row.mark_ns = mark->second.request->time_ns;
+          row.mark_packets = mark->second.request->packets;
+        }
+        if (mark->second.response) {
+          if (!mark->second.request) row.epoch = mark->second.response_epoch;
+          row.rmark_psn = mark->second.response->psn;
+          row.rmark_ns = mark->second.response->time_ns;
+          row.rmark_packets = mark->second.response->packets;
+        }
+      }
+      add_to_pair(from, row, latencies);
+      moved.push_back(std::move(row));
+    }
+    std::erase_if(flows, [&](const auto& each) { return each.second.round != round; });
+    const auto first = [](const IntervalRow& a, const IntervalRow& b) {
+      return std::tuple(is_trouble(a), a.bytes, b.flow_key) > std::tuple(is_trouble(b), b.bytes, a.flow_key);
+    };
+    if (moved.size() > flows_at_most) {
+      std::nth_element(moved.begin(), moved.begin() + flows_at_most, moved.end(), first);
+      folded += moved.size() - flows_at_most;
+      moved.resize(flows_at_most);
+    }
+    for (IntervalRow& row : moved) put(std::move(row));
+  }
+
+  void add_to_pair(const SnapshotRows& from, const IntervalRow& row, const Buckets& latencies) {
+    const auto at = pairs.find({row.src, row.dst});
+    PairRow& pair =
+        at != pairs.end()
+            ? at->second
+            : pairs.emplace(std::pair(row.src, row.dst), from.pair_row(row.src, row.dst)).first->second;
+    pair.add(row);
+    ++pair.flows;
+    pair.lat_max_ns = std::max(pair.lat_max_ns, row.lat_max_ns);
+    add_latencies(pair, latencies);
+  }
+
+  /// Each once, when it is over and the interval has not changed it: until then its figures grow, and others
+  /// may turn out to be part of it.
+  void add_incidents(const Snapshot& snapshot, const SnapshotRows& from) {
+    std::map<std::uint64_t, Seen> now;
+    for (const Incident& incident : snapshot.incidents) {
+      IncidentStoreRow row;
+      if (!from.incident_row(incident, row)) continue;
+      Seen seen;
+      if (const auto at = incidents.find(row.incident); at != incidents.end()) seen = at->second;
+      const bool settled = incident.over && seen.end_ns == row.end_ns && seen.lost == row.lost_at_least &&
+                           seen.repeated == row.repeated_packets;
+      seen.end_ns = row.end_ns;
+      seen.lost = row.lost_at_least;
+      seen.repeated = row.repeated_packets;
+      const bool tell = !seen.told && (settled || snapshot.final);
+      seen.told = seen.told || tell;
+      now.emplace(row.incident, seen);
+      if (tell) put(std::move(row));
+    }
+    incidents = std::move(now);
+  }
+
+  void add_findings(const Snapshot& snapshot, const SnapshotRows& from, StoreTime time) {
+    for (const Finding& finding : snapshot.findings) {
+      FindingStoreRow row = from.finding_row(finding);
+      Told& told = findings[row.finding];
+      const bool is_new = told.count == 0;
+      const bool worse = !is_new && told.severity != row.severity;
+      constexpr std::uint64_t often = 10;
+      const bool more = !is_new && row.count >= often * told.count;
+      if (!is_new && !worse && !more) continue;
+      row.news = is_new ? "new" : worse ? "worse" : "more";
+      told = {std::max<std::uint64_t>(row.count, 1), row.severity};
+      row.time = time;
+      urgent = urgent || finding.severity == Severity::error;
+      for (EvidenceStoreRow& proof : from.evidence_rows(finding, row)) put(std::move(proof));
+      put(std::move(row));
+    }
+    for (const Diagnosis& diagnosis : snapshot.diagnoses) {
+      DiagnosisStoreRow row = from.diagnosis_row(diagnosis);
+      // Its figures grow all the time: told once, and as it is at the end.
+      std::string& told = diagnoses[row.diagnosis];
+      if (!told.empty() && (!snapshot.final || told == row.sentence)) continue;
+      told = row.sentence;
+      row.time = time;
+      put(std::move(row));
+    }
+  }
+
+  void add_links(const Snapshot& snapshot, const SnapshotRows& from, const StoreInterval& interval) {
+    const StoreTime time = store_time(interval.from_ns);
+    for (const PausePort& port : snapshot.pauses.ports) {
+      for (unsigned lane = 0; lane < PausePort::lane_count; ++lane) {
+        if (port.lanes[lane].get() == nullptr) continue;
+        PauseStoreRow row = from.pause_row(port, lane, *port.lanes[lane]);
+        PauseStoreRow& before = pauses[{row.port + row.kind, lane}];
+        const bool new_storm = row.storms > before.storms;
+        const std::uint64_t moved = row.xoff - before.xoff + (row.xon - before.xon);
+        if (moved == 0) continue;
+        const PauseStoreRow now = row;
+        row.xoff -= before.xoff;
+        row.xon -= before.xon;
+        row.pauses = since(before.pauses, row.pauses);
+        row.paused_ns = since(before.paused_ns, row.paused_ns);
+        row.while_paused = since(before.while_paused, row.while_paused);
+        row.storms -= std::min(row.storms, before.storms);
+        if (!new_storm) row.storm_ns = 0;
+        if (now.longest_ns == before.longest_ns) row.longest_ns = 0;
+        before = now;
+        row.time = time;
+        row.span_ms = milliseconds_of(interval);
+        put(std::move(row));
+      }
+    }
+    for (const ExportDropGroup& group : drop_groups(snapshot.exports)) {
+      DropStoreRow row = from.drop_row(group);
+      DropStoreRow& before = drops[row.agent + '|' + row.port + '|' + row.queue + '|' + row.reason];
+      const std::uint64_t dropped_now = since(before.packets, row.packets);
+      if (dropped_now == 0) continue;
+      row.packets = dropped_now;
+      row.roce = since(before.roce, row.roce);
+      row.matched = since(before.matched, row.matched);
+      row.time = time;
+      row.span_ms = milliseconds_of(interval);
+      put(std::move(row));
+    }
+    for (const Marking& marking : snapshot.markings.rows) {
+      MarkingStoreRow row = from.marking_row(marking);
+      std::uint64_t& before = markings[row.traffic_class + '|' + row.src + '|' + row.dst + '|' + row.ecn +
+                                       '|' + std::to_string(row.dscp) + '|' + std::to_string(row.pcp)];
+      row.packets = since(before, row.packets);
+      if (row.packets == 0) continue;
+      row.time = time;
+      row.span_ms = milliseconds_of(interval);
+      put(std::move(row));
+    }
+  }
+};
+
+LiveRows::LiveRows(StoreIdentity identity, StoreRun run)
+    : memory_(std::make_unique<Memory>(std::move(identity), std::move(run))) {}
+LiveRows::~LiveRows() = default;
+
+void LiveRows::add(const Snapshot& snapshot, PsnMarks* marks, const StoreInterval& interval) {
+  Memory& m = *memory_;
+  const SnapshotRows from(snapshot, m.identity, m.run);
+  const StoreTime time = store_time(interval.from_ns);
+  ++m.round;
+  m.begin(from, time);
+  m.add_flows(snapshot, from, marks, interval);
+  m.add_incidents(snapshot, from);
+  m.add_findings(snapshot, from, time);
+  m.add_links(snapshot, from, interval);
+}
+
+std::uint64_t LiveRows::rows() const noexcept {
+  return memory_->rows;
+}
+
+bool LiveRows::urgent() const noexcept {
+  return memory_->urgent;
+}
+
+std::vector<StoreBatch> LiveRows::take(const Snapshot& snapshot, const StoreInterval& covered,
+                                       std::uint32_t batches_lost) {
+  Memory& m = *memory_;
+  const SnapshotRows from(snapshot, m.identity, m.run);
+  m.begin(from, store_time(covered.from_ns));
+  for (auto& [ends, row] : m.pairs) {
+    row.time = store_time(covered.from_ns);
+    row.span_ms = milliseconds_of(covered);
+    m.put(std::move(row));
+  }
+  m.pairs.clear();
+  HeartbeatRow beat = from.heartbeat();
+  beat.time = store_time(covered.from_ns);
+  beat.span_ms = milliseconds_of(covered);
+  beat.packets = since(m.packets, beat.packets);
+  beat.bytes = since(m.bytes, beat.bytes);
+  beat.roce_packets = since(m.roce_packets, beat.roce_packets);
+  beat.roce_bytes = since(m.roce_bytes, beat.roce_bytes);
+  beat.dropped = since(m.dropped, beat.dropped);
+  beat.rows_folded = static_cast<std::uint32_t>(m.folded);
+  beat.batches_lost = batches_lost;
+  m.rows = 0;
+  m.folded = 0;
+  m.urgent = false;
+  return m.maker.take(beat);
+}
+
+}  // namespace roce::analyze

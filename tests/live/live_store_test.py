@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A live capture with --store: its rows are those of the file that it writes beside, in a store or in a spool that is
+shipped later; nothing is doubled, whatever is killed. Usage: live_store_test.py LIVE_DUMP ROCEANALYZE SAMPLES"""
+
+import glob
+import json
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import namespace
+from namespace import Sender
+from frames import read_capture
+
+_, PROGRAM, SAMPLES = (os.path.abspath(sys.argv.pop(1)) for _ in range(3))
+LOSSY = os.path.join(SAMPLES, "04_write_loss1.cb.pcap.zst")
+PATIENCE = 60
+SUMS = ("SELECT src, dst, dst_qp, SUM(packets), SUM(bytes), SUM(retransmitted), SUM(lost_at_least), SUM(naks), SUM(acks) FROM intervals"
+        " GROUP BY src, dst, dst_qp ORDER BY src")
+
+
+def run(*words):
+    return subprocess.run([PROGRAM, *words], capture_output=True, text=True, check=False, timeout=PATIENCE)
+
+
+class LiveStore(unittest.TestCase):
+    def setUp(self):
+        namespace.make_pair()
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.store = os.path.join(self.folder, "fleet.store")
+
+    def tearDown(self):
+        subprocess.run(["ip", "link", "del", "left"], stderr=subprocess.DEVNULL, check=False)
+
+    def rows(self, sql, store=None):
+        base = sqlite3.connect(store or self.store)
+        try:
+            return base.execute(sql).fetchall()
+        finally:
+            base.close()
+
+    def begin(self, *options):
+        written = os.path.join(self.folder, "all.pcapng")
+        process = subprocess.Popen([PROGRAM, "capture", "-i", "right", "-w", written, "--json", "--store-every", "1s", *options], text=True,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        end = time.monotonic() + PATIENCE
+        while not os.path.exists(written) or os.path.getsize(written) == 0:
+            self.assertTrue(process.poll() is None and time.monotonic() < end, "it does not begin")
+            time.sleep(0.02)
+        return process, written
+
+    def send(self, seconds):
+        plain = os.path.join(self.folder, "lossy.pcap")
+        subprocess.run(["zstd", "-dqf", LOSSY, "-o", plain], check=True)
+        frames = read_capture(plain)
+        with Sender() as sender:
+            for i, (data, _, _) in enumerate(frames):
+                sender.send(data)
+                if i % 100 == 99:
+                    time.sleep(seconds * 100 / len(frames))
+        return len(frames)
+
+    def finish(self, process):
+        process.send_signal(signal.SIGINT)
+        output, messages = process.communicate(timeout=PATIENCE)
+        self.assertEqual(process.returncode, 0, messages)
+        return json.loads(output), messages
+
+    def same_as_file(self, written, store=None):
+        """A capture has more than one interval, and all of them have what the file has."""
+        whole = os.path.join(self.folder, "whole.store")
+        self.assertEqual(run("export", written, "-o", whole).returncode, 0)
+        self.assertEqual(self.rows(SUMS, store), self.rows(SUMS, whole))
+        self.assertEqual(self.rows("SELECT SUM(packets), SUM(dropped) FROM heartbeats", store),
+                         self.rows("SELECT SUM(packets), SUM(dropped) FROM heartbeats", whole))
+        self.assertGreater(self.rows("SELECT COUNT(DISTINCT time) FROM intervals WHERE packets > 0", store)[0][0], 1)
+
+    def test_rows_are_those_of_the_file(self):
+        process, written = self.begin("--store", self.store, "--ship-every", "1s", "--host", "h", "--address", "10.77.0.2")
+        sent = self.send(3)
+        report, messages = self.finish(process)
+        self.assertEqual(report["capture"]["packets"], sent, messages)
+        self.same_as_file(written)
+        self.assertEqual(glob.glob(self.store + ".spool/*.batch"), [])
+        self.assertEqual(self.rows("SELECT DISTINCT host, place FROM intervals WHERE src = '10.77.0.2'"), [("h", "sender")])
+        self.assertEqual(self.rows("SELECT point, interval_ms FROM runs"), [("live", 1000)])
+        batches, missing = self.rows("SELECT COUNT(*), MAX(seq) + 1 - COUNT(DISTINCT seq) FROM heartbeats")[0]
+        self.assertEqual(missing, 0)
+        self.assertGreater(batches, 2)
+
+    def test_a_spool_is_shipped_once(self):
+        spool = os.path.join(self.folder, "spool")
+        process, written = self.begin("--store", spool + "/", "--ship-every", "1s")
+        self.send(3)
+        self.finish(process)
+        batches = sorted(glob.glob(spool + "/*.batch"))
+        self.assertGreater(len(batches), 2)
+        copies = os.path.join(self.folder, "copies")
+        shutil.copytree(spool, copies)
+        # One that is none, and one that was cut.
+        with open(os.path.join(spool, "1-1.batch"), "wb") as file:
+            file.write(b"nothing of ours\n")
+        with open(batches[0], "rb") as file:
+            cut = file.read()[:-10]
+        with open(os.path.join(spool, "1-2.batch"), "wb") as file:
+            file.write(cut)
+        done = run("ship", spool, "--to", self.store, "--once")
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("rejected", done.stderr)
+        self.assertEqual(sorted(os.listdir(spool + "/rejected")), ["1-1.batch", "1-2.batch"])
+        self.assertEqual(glob.glob(spool + "/*.batch"), [])
+        self.same_as_file(written)
+        before = self.rows("SELECT * FROM intervals")
+        self.assertEqual(run("ship", copies, "--to", self.store, "--once").returncode, 0)  # sent again
+        self.assertEqual(self.rows("SELECT * FROM intervals"), before)
+
+    def test_killed_while_shipping(self):
+        """kill -9 at any time: each batch is there once."""
+        spool = os.path.join(self.folder, "spool")
+        process, written = self.begin("--store", spool + "/", "--ship-every", "1s")
+        self.send(3)
+        self.finish(process)
+        for delay in (0, 0.002, 0.004, 0.006, 0.008, 0.01, 0.015, 0.02, 0.03, 0.05):
+            shipping = subprocess.Popen([PROGRAM, "ship", spool, "--to", self.store], stderr=subprocess.DEVNULL)
+            time.sleep(delay)
+            shipping.kill()
+            shipping.wait()
+        self.assertEqual(run("ship", spool, "--to", self.store, "--once").returncode, 0)
+        self.same_as_file(written)
+
+    def test_a_capture_that_is_killed_leaves_whole_batches(self):
+        process, _ = self.begin("--store", self.store, "--ship-every", "1s")
+        self.send(3)
+        process.kill()
+        process.communicate()
+        end = time.monotonic() + PATIENCE
+        while glob.glob(self.store + ".spool/*.batch") and time.monotonic() < end:
+            time.sleep(0.05)
+        self.assertGreater(self.rows("SELECT SUM(packets) FROM intervals")[0][0], 0)
+        self.assertEqual(self.rows("SELECT COUNT(*), MAX(seq) + 1 FROM heartbeats")[0][0], self.rows("SELECT MAX(seq) + 1 FROM heartbeats")[0][0])
+
+    def test_a_full_spool_is_said(self):
+        spool = os.path.join(self.folder, "spool")
+        process, _ = self.begin("--store", spool + "/", "--ship-every", "1s", "--spool-limit", "20K")
+        self.send(4)
+        _, messages = self.finish(process)
+        self.assertIn("did not fit and are lost", messages)
+        self.assertEqual(run("ship", spool, "--to", self.store, "--once").returncode, 0)
+        self.assertGreater(self.rows("SELECT MAX(batches_lost) FROM heartbeats")[0][0], 0)
+        self.assertGreater(json.loads(run("fleet", "hosts", "--from", self.store, "--json").stdout)["rows"][0]["batches"], 0)
+
+    def test_only_one_ships(self):
+        spool = os.path.join(self.folder, "spool")
+        os.mkdir(spool)
+        first = subprocess.Popen([PROGRAM, "ship", spool, "--to", self.store])
+        end = time.monotonic() + PATIENCE
+        while not os.path.exists(spool + "/lock") and time.monotonic() < end:
+            time.sleep(0.02)
+        time.sleep(0.1)
+        second = run("ship", spool, "--to", self.store, "--once")
+        self.assertEqual(second.returncode, 3)
+        self.assertIn("another process ships this spool", second.stderr)
+        first.send_signal(signal.SIGTERM)
+        self.assertEqual(first.wait(timeout=PATIENCE), 0)
+
+
+if __name__ == "__main__":
+    namespace.enter_namespace()
+    unittest.main()
