@@ -159,13 +159,14 @@ std::int64_t outage_ns(const Trouble& t) {
 }
 
 std::string outage_words(const Trouble& t, const Said& w) {
-  const std::string length = duration_text(outage_ns(t));
-  const std::string how_long = (t.at_least > 1 ? times_text(t.at_least) + ", for up to " : "for ") + length;
+  // Who is silent until a timer runs out does not show when it was over.
+  const bool brief = !brief_words(t).empty();
+  const std::string how_long =
+      fmt::format("{}{}{}", t.at_least > 1 ? times_text(t.at_least) + ", " : "",
+                  brief || t.at_least > 1 ? "for up to " : "for ", duration_text(outage_ns(t)));
   if (t.seen != Whereabouts::not_known) {
-    // Who is silent until a timer runs out does not show when it was over.
-    const bool brief = t.at_least == 1 && !brief_words(t).empty();
     return fmt::format("{}: nothing got through{} {}{}", w.way, t.mutual() ? " in either direction" : "",
-                       brief ? "for up to " + length : how_long, w.place);
+                       how_long, w.place);
   }
   const bool each_other = t.mutual() || (w.from.many && t.both_ways());
   return fmt::format("{} got no answer from {} {}, then traffic went on", w.from.name,
