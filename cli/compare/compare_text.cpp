@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <utility>
 #include <vector>
@@ -146,7 +147,7 @@ std::string counts_text(const std::vector<analyze::Diagnosis>& diagnoses) {
 /// What is wrong, worst first, then the small print: how much there is of it, and what is worth knowing.
 void write_comparison_verdict(Page& page, const analyze::Snapshot& verdict) {
   constexpr std::size_t in_full = 10;
-  write_what_is_wrong(page, verdict, in_full);
+  write_what_is_wrong(page, verdict, in_full, SIZE_MAX);
   const analyze::CaptureHealth health = analyze::capture_health(verdict);
   page.section("Verdict", health.good() ? "1;32" : "1");
   if (!health.anything) return page.line(health.nothing("no RoCE packets"));

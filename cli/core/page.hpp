@@ -2,6 +2,7 @@
 // Layout of text reports: sections with a title in the margin, wrapped to the terminal's width.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -41,6 +42,9 @@ class Page {
   [[nodiscard]] std::string paint(std::string_view code, std::string_view text) const;
   [[nodiscard]] std::size_t width() const noexcept { return width_; }
   [[nodiscard]] const ReportStyle& style() const noexcept { return style_; }
+  [[nodiscard]] std::size_t lines() const noexcept {
+    return static_cast<std::size_t>(std::count(out_.begin(), out_.end(), '\n'));
+  }
   [[nodiscard]] std::string take() { return std::move(out_); }
 
  private:

@@ -12,8 +12,10 @@
 
 namespace roce::cli {
 
-/// What is incomplete or limited, and the diagnoses: the first `in_full`, and some more by their sentence.
-void write_what_is_wrong(Page& page, const analyze::Snapshot& snapshot, std::size_t in_full);
+/// What is incomplete or limited, and the diagnoses: the first in full, further ones up to `in_full` of them
+/// as long as the page has at most `lines`, and some more by their sentence.
+void write_what_is_wrong(Page& page, const analyze::Snapshot& snapshot, std::size_t in_full,
+                         std::size_t lines);
 /// The same, the verdict and the findings, most severe first; or that nothing wrong was found.
 void write_verdict(Page& page, const analyze::Snapshot& snapshot);
 

@@ -25,8 +25,9 @@ using analyze::Diagnosis;
 using analyze::Severity;
 using analyze::Snapshot;
 
-constexpr std::size_t told = 3;    // diagnoses shown in full; --json has all
-constexpr std::size_t named = 10;  // and so many by their sentence
+constexpr std::size_t told = 3;     // diagnoses shown in full; --json has all
+constexpr std::size_t named = 10;   // and so many by their sentence
+constexpr std::size_t screen = 54;  // lines that those in full may take, for all to fit on one of 60
 
 std::string where_text(const Snapshot& s) {
   std::string text = "in " + plural(s.totals.roce_packets, "RoCE packet", "RoCE packets");
@@ -54,10 +55,18 @@ void write_diagnosis(Page& page, const Snapshot& s, const Diagnosis& d) {
   page.gap();
 }
 
-void write_diagnoses(Page& page, const Snapshot& s, std::size_t in_full) {
-  const std::size_t full = std::min(in_full, s.diagnoses.size());
-  for (std::size_t i = 0; i < full; ++i) write_diagnosis(page, s, s.diagnoses[i]);
+/// The worst one in full, and others as long as there is room.
+void write_diagnoses(Page& page, const Snapshot& s, std::size_t in_full, std::size_t lines) {
   const std::size_t short_ones = std::min(named, s.diagnoses.size());
+  std::size_t full = 0;
+  for (; full < std::min(in_full, s.diagnoses.size()); ++full) {
+    Page one(page.style());
+    write_diagnosis(one, s, s.diagnoses[full]);
+    constexpr std::size_t of_sentence = 2;
+    const std::size_t behind = of_sentence * (short_ones - std::min(short_ones, full + 1));
+    if (full != 0 && page.lines() + one.lines() + behind > lines) break;
+    page.block(one.take());
+  }
   for (std::size_t i = full; i < short_ones; ++i) {
     const ConsequenceStyle& style = consequence_style(s.diagnoses[i].severity);
     page.section(style.margin, style.code);
@@ -92,7 +101,7 @@ std::string coverage_text(const Snapshot& s, bool checked) {
 
 }  // namespace
 
-void write_what_is_wrong(Page& page, const Snapshot& s, std::size_t in_full) {
+void write_what_is_wrong(Page& page, const Snapshot& s, std::size_t in_full, std::size_t lines) {
   if (const std::string missing = analyze::incomplete_text(s); !missing.empty()) {
     page.section("INCOMPLETE", "1;33");
     page.line(missing);
@@ -101,12 +110,12 @@ void write_what_is_wrong(Page& page, const Snapshot& s, std::size_t in_full) {
     page.section("LIMITED", "1;33");
     page.line(limits);
   }
-  write_diagnoses(page, s, in_full);
+  write_diagnoses(page, s, in_full, lines);
 }
 
 void write_verdict(Page& page, const Snapshot& s) {
   const analyze::CaptureHealth assessment = analyze::capture_health(s);
-  write_what_is_wrong(page, s, told);
+  write_what_is_wrong(page, s, told, screen);
   page.section("Verdict", assessment.good() ? "1;32" : "1");
   if (!assessment.anything)
     return page.line(

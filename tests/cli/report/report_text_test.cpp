@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -157,6 +158,23 @@ TEST(ReportText, the_worst_diagnoses_are_in_full_and_the_next_by_their_sentence)
     ++whole;
   EXPECT_EQ(whole, 3U);
   EXPECT_TRUE(contains(text, "DEGRADED    trouble 9\n            and 2 more: see --json\n")) << text;
+}
+
+TEST(ReportText, diagnoses_fit_on_one_screen) {
+  Snapshot snapshot = analyze::hand_made();
+  for (int i = 0; i < 3; ++i) {
+    snapshot.diagnoses.push_back(analyze::made_diagnosis());
+    std::string& fact = snapshot.diagnoses.back().facts.emplace_back();
+    for (int word = 0; word < 200; ++word) fact += "evidence ";
+  }
+  const std::string text = text_of(snapshot);
+  const std::string above = text.substr(0, text.find("\nVerdict"));
+  EXPECT_LE(std::count(above.begin(), above.end(), '\n'), 54) << text;
+  std::size_t whole = 0;
+  for (std::size_t at = text.find("Would decide"); at != std::string::npos;
+       at = text.find("Would decide", at + 1))
+    ++whole;
+  EXPECT_EQ(whole, 1U) << "the worst one in full, whatever there is to say";
 }
 
 TEST(ReportText, commands_can_be_copied) {
