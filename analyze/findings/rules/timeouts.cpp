@@ -157,7 +157,11 @@ void find_timeouts(const Snapshot& snapshot, FindingSink& sink) {
           times_text(again));
     }
     const std::string missing = missing_text(*longest->connection, longest->side);
-    const std::uint64_t unheard = longest->requester().trouble->worst_chain.unheard_nak;
+    const RetryChain& worst = longest->requester().trouble->worst_chain;
+    const std::uint64_t unheard = worst.unheard_nak;
+    // So many in vain are more than one packet that was lost, or late.
+    constexpr std::uint32_t in_a_row = 3;
+    const bool silent = !worst.answered && worst.resends >= in_a_row;
     text +=
         !missing.empty() ? missing
         : unheard != 0
@@ -165,7 +169,9 @@ void find_timeouts(const Snapshot& snapshot, FindingSink& sink) {
                   " Before that, a NAK (packet {}) had requested what is missing: it was lost or late on its "
                   "way to {}.",
                   unheard, from_text(group))
-            : " The cause is a lost last packet of a message, a lost acknowledgement, or a slow responder.";
+        : silent ? std::string()
+                 : " Either the last packet of a message was lost, or an acknowledgement, or the responder "
+                   "was slow.";
     const std::string end = end_text(snapshot, group);
     if (!end.empty()) severity = Severity::error;
     text += end + goodput_text(group) + worst_text(group);

@@ -52,6 +52,19 @@ std::string found_list(const RuleViolation& violation) {
   return text;
 }
 
+std::string_view class_words(TrafficClass traffic_class) {
+  switch (traffic_class) {
+    case TrafficClass::ack:
+      return "ACK";
+    case TrafficClass::cnp:
+      return "CNP";
+    case TrafficClass::cm:
+      return "CM";
+    default:
+      return traffic_class_name(traffic_class);
+  }
+}
+
 /// "10.0.0.1 → 10.0.0.2: 80 data packets of 2 flows show DSCP 48, expected DSCP 26 (class.data.dscp)"
 std::string violation_sentence(const RuleViolation& violation, const std::string& where) {
   const auto who = [](const std::optional<dissect::IpAddress>& host) {
@@ -59,7 +72,7 @@ std::string violation_sentence(const RuleViolation& violation, const std::string
   };
   return fmt::format("{} → {}: {} {} of {}{} {} {}, expected {} ({})", who(violation.sender),
                      who(violation.receiver), violation.packets,
-                     fmt::format("{} {}", traffic_class_name(violation.example.traffic_class),
+                     fmt::format("{} {}", class_words(violation.example.traffic_class),
                                  violation.packets == 1 ? "packet" : "packets"),
                      plural(violation.flow_count, "flow", "flows"), where,
                      verb(violation.packets, "shows", "show"), found_list(violation), violation.expected,

@@ -65,6 +65,17 @@ TEST_F(TimeoutsThenDisconnect, NamesWhatIsMissingBeforeItEachTime) {
   EXPECT_FALSE(says(found[0], "a lost acknowledgement")) << found[0].explanation;
 }
 
+/// So many in vain are no lost last packet, and no slow responder.
+TEST_F(TimeoutsThenDisconnect, GuessesAtOnePacketOnlyWhereItWasAnswered) {
+  for (const bool answered : {true, false}) {
+    chain().answered = answered;
+    chain().resends = 5;
+    const std::vector<Finding> found = maker_.run("timeouts");
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(says(found[0], "or the responder was slow"), answered) << found[0].explanation;
+  }
+}
+
 /// What it acknowledged was sent again for good reason: the sender did not hear of it.
 TEST_F(TimeoutsThenDisconnect, NamesANakThatDidNotCome) {
   happen(connection_.sent[0], Event::spurious, 2);
