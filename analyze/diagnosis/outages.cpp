@@ -323,7 +323,8 @@ void OutageFinder::agree() {
       if (outage.seen != Whereabouts::not_known && outage.known) continue;
       std::set<Whereabouts> seen;
       std::set<dissect::IpAddress> common{hosts.first, hosts.second}, senders, receivers;
-      for (const auto& [other, those] : found_.all_) {
+      for (const auto& [pair, those] : found_.all_) {
+        const Route& other = pair;  // a lambda cannot capture the binding
         for (const Outage& each : those) {
           if (each.from_ns >= outage.until_ns || outage.from_ns >= each.until_ns) continue;
           if (each.seen != Whereabouts::not_known) seen.insert(each.seen);
