@@ -11,13 +11,13 @@ using StepFunction = Step (*)(Walk&) noexcept;
 
 // In the order of Step.
 constexpr StepFunction steps[] = {
-    nullptr,      walk_ethernet,     walk_ipv4,    walk_ipv6,   walk_udp,       walk_gre,
-    walk_erspan1, walk_erspan2,      walk_erspan3, walk_vxlan,  walk_vxlan_gpe, walk_geneve,
-    walk_sflow,   walk_ipfix,        walk_esp,     walk_ah,     walk_psp,       walk_uet,
-    walk_falcon,  walk_veroce,       walk_ifa,     walk_arista, walk_mpls,      walk_macsec,
-    walk_vlan,    walk_service_vlan, walk_lrh,     walk_grh,    walk_bth,       walk_mac_control,
-    walk_lldp,    walk_mad,          walk_sll,     walk_sll2,   walk_null_loop, walk_erf,
-    walk_raw_ip};
+    nullptr,          walk_ethernet, walk_ipv4,         walk_ipv6,   walk_udp,       walk_gre,
+    walk_erspan1,     walk_erspan2,  walk_erspan3,      walk_vxlan,  walk_vxlan_gpe, walk_geneve,
+    walk_sflow,       walk_ipfix,    walk_esp,          walk_ah,     walk_psp,       walk_uet,
+    walk_falcon,      walk_veroce,   walk_ifa,          walk_arista, walk_csig,      walk_mpls,
+    walk_macsec,      walk_vlan,     walk_service_vlan, walk_lrh,    walk_grh,       walk_bth,
+    walk_mac_control, walk_lldp,     walk_mad,          walk_sll,    walk_sll2,      walk_null_loop,
+    walk_erf,         walk_raw_ip};
 static_assert(sizeof steps / sizeof steps[0] == static_cast<std::size_t>(Step::count_));
 
 struct LinkStep {

@@ -18,6 +18,7 @@ struct NamedNumbers {
   std::uint16_t falcon_port = 0;  ///< of UDP
   std::uint16_t veroce_port = 0;
   std::uint8_t ifa_protocol = 0;  ///< of IP
+  std::uint16_t csig_type = 0;    ///< EtherType of the tag
 };
 
 struct Options {

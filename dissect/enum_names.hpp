@@ -7,8 +7,8 @@
 
 namespace roce {
 
-/// Names of an enumeration's values 0 ... size - 1, one row each, so that value and name stand together. A row that is
-/// missing or out of order does not compile.
+/// Names of an enumeration's values 0 ... size - 1, one row each, so that value and name stand together. A
+/// row that is missing or out of order does not compile.
 template <class Enum, std::size_t size>
 class EnumNames {
  public:

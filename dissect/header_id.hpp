@@ -42,6 +42,7 @@ enum class HeaderId : std::uint8_t {
   vxlan_gpe,
   geneve,
   arista_stamp,
+  csig,
   // shells, and transports beside RoCE
   esp,
   ah,

@@ -54,7 +54,7 @@ constexpr auto table =
     list<Ethernet, Vlan, ServiceVlan, Mpls, MacSec, Sll, Sll2, NullLoop, Erf,               //
          Ipv4, Ipv6, Ipv6HopByHop, Ipv6Routing, Ipv6Fragment, Ipv6DestinationOptions, Udp,  //
          Gre, GreChecksum, GreKey, GreSequence, Erspan2, Erspan3, ErspanPlatform, Vxlan, VxlanGpe, Geneve,
-         AristaStamp,                                                                               //
+         AristaStamp, Csig,                                                                         //
          Esp, Ah, Psp, UetPrologue, UetRequest, UetAck, UetNack, Falcon, VeRoce, Ifa, IfaMetadata,  //
          SflowIpv4, SflowIpv6, SflowFlowSample, SflowFlowSampleExpanded, SflowCountersSample,
          SflowCountersSampleExpanded, SflowDiscardedSample, SflowSample, SflowRawHeader, SflowSwitch,

@@ -114,6 +114,7 @@ enum class Step : std::uint8_t {
   veroce,
   ifa,
   arista,
+  csig,
   mpls,
   macsec,
   vlan,
@@ -148,6 +149,7 @@ Step walk_service_vlan(Walk&) noexcept;
 Step walk_mpls(Walk&) noexcept;
 Step walk_macsec(Walk&) noexcept;
 Step walk_arista(Walk&) noexcept;
+Step walk_csig(Walk&) noexcept;
 Step walk_sll(Walk&) noexcept;
 Step walk_sll2(Walk&) noexcept;
 Step walk_null_loop(Walk&) noexcept;

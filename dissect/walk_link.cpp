@@ -9,9 +9,6 @@ namespace {
 /// IEEE 802.1AE: the integrity check value at the frame's end, default cipher suite.
 constexpr std::uint32_t macsec_icv_size = 16;
 
-// IEEE 802.3: values below are lengths, not ethertypes.
-constexpr std::uint16_t min_ethertype = 0x600;
-
 }  // namespace
 
 Step step_of_ethertype(Walk& walk, std::uint16_t ethertype) noexcept {
@@ -39,6 +36,7 @@ Step step_of_ethertype(Walk& walk, std::uint16_t ethertype) noexcept {
     case ethertype_lldp:
       return Step::lldp;
     default:
+      if (ethertype != 0 && ethertype == walk.options.named.csig_type) return Step::csig;
       walk.out.stop = Stop::unknown_protocol;
       walk.out.unknown_type = ethertype;
       return Step::done;
@@ -130,6 +128,11 @@ Step walk_arista(Walk& walk) noexcept {
   const std::uint16_t type = load_be16(walk.at());
   walk.offset += 2;
   return step_of_ethertype(walk, type);
+}
+
+Step walk_csig(Walk& walk) noexcept {
+  const std::uint8_t* p = walk.take<Csig>();
+  return p == nullptr ? Step::done : step_of_ethertype(walk, read<Csig::etype>(p));
 }
 
 Step walk_sll(Walk& walk) noexcept {

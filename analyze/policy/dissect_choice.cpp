@@ -6,6 +6,8 @@
 #include <charconv>
 #include <string_view>
 
+#include "dissect/headers/ethernet.hpp"
+
 namespace roce::analyze {
 
 std::optional<std::uint64_t> parse_dscps(const std::string& text) {
@@ -34,7 +36,11 @@ std::optional<dissect::NamedNumbers> parse_named_numbers(const std::string& text
     if (equals == std::string_view::npos) return std::nullopt;
     const std::string_view name = rest.substr(0, equals);
     unsigned number = 0;
-    const auto [stop, failure] = std::from_chars(at + equals + 1, end, number);
+    const char* digits = at + equals + 1;
+    const bool hexadecimal =
+        std::string_view(digits, static_cast<std::size_t>(end - digits)).starts_with("0x");
+    if (hexadecimal) digits += 2;
+    const auto [stop, failure] = std::from_chars(digits, end, number, hexadecimal ? 16 : 10);
     const unsigned most = name == "ifa" ? 0xff : 0xffff;
     if (failure != std::errc() || number == 0 || number > most || (stop != end && *stop != ','))
       return std::nullopt;
@@ -44,6 +50,8 @@ std::optional<dissect::NamedNumbers> parse_named_numbers(const std::string& text
       named.veroce_port = static_cast<std::uint16_t>(number);
     } else if (name == "ifa") {
       named.ifa_protocol = static_cast<std::uint8_t>(number);
+    } else if (name == "csig" && number >= dissect::min_ethertype) {
+      named.csig_type = static_cast<std::uint16_t>(number);
     } else {
       return std::nullopt;
     }
@@ -60,8 +68,8 @@ std::string dscps_error(const std::string& text) {
 
 std::string named_numbers_error(const std::string& text) {
   if (parse_named_numbers(text)) return {};
-  return fmt::format("not NAME=NUMBER[,...]: '{}' (names are falcon, veroce and ifa: falcon=7777,ifa=253)",
-                     text);
+  return fmt::format(
+      "not NAME=NUMBER[,...]: '{}' (names are falcon, veroce, ifa and csig: falcon=7777,csig=0x9900)", text);
 }
 
 std::string DissectChoice::words() const {

@@ -27,7 +27,8 @@ struct DissectChoice {
 
 /// "11" or "11,21": the DSCPs as bits. Not 0, which says nothing. None for other texts.
 [[nodiscard]] std::optional<std::uint64_t> parse_dscps(const std::string& text);
-/// "falcon=7777,veroce=4794,ifa=253": numbers of protocols that nobody assigned. None if it is not that.
+/// "falcon=7777,veroce=4794,ifa=253,csig=0x9900": numbers of protocols that nobody assigned. None if it is
+/// not that.
 [[nodiscard]] std::optional<dissect::NamedNumbers> parse_named_numbers(const std::string& text);
 /// Error messages with the valid forms; empty for valid texts.
 [[nodiscard]] std::string dscps_error(const std::string& text);

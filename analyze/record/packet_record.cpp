@@ -69,6 +69,7 @@ std::uint64_t source_mac_of(const std::uint8_t* base, const Dissection& d) noexc
     switch (d.layers[i].id) {
       case HeaderId::vlan:
       case HeaderId::service_vlan:
+      case HeaderId::csig:
         continue;
       case HeaderId::ethernet:
         return read<Ethernet::src>(p);

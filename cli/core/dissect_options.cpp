@@ -15,7 +15,8 @@ void DissectOptions::add_to(CLI::App& command) {
       ->type_name("PORT");
   command
       .add_option("--decode-as", decode_as,
-                  "numbers that nobody assigned: UDP ports of falcon and veroce, IP protocol of ifa")
+                  "numbers that nobody assigned: UDP ports of falcon and veroce, IP protocol of ifa, "
+                  "EtherType of csig")
       ->check(analyze::named_numbers_error)
       ->type_name("NAME=N[,...]");
   command

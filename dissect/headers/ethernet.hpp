@@ -22,6 +22,8 @@ inline constexpr std::uint16_t ethertype_qinq = 0x88a8;      ///< IEEE 802.1ad s
 inline constexpr std::uint16_t ethertype_qinq_old = 0x9100;  ///< pre-standard QinQ
 inline constexpr std::uint16_t ethertype_lldp = 0x88cc;
 inline constexpr std::uint16_t ethertype_macsec = 0x88e5;
+/// IEEE 802.3: values below are lengths, not ethertypes.
+inline constexpr std::uint16_t min_ethertype = 0x600;
 inline constexpr std::uint16_t ethertype_arista = 0xd28b;   ///< time stamps of Arista switches
 inline constexpr std::uint16_t ethertype_roce_v1 = 0x8915;  ///< IBTA Annex A16
 

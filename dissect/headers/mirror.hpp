@@ -88,4 +88,24 @@ struct AristaStamp {
   }
 };
 
+inline constexpr ValueName csig_type_names[] = {{0, "least available bandwidth"},
+                                                {1, "least available share of bandwidth"},
+                                                {2, "longest delay"},
+                                                {3, "deepest queue"}};
+
+/// The congestion signal that switches write into a packet, behind the MAC addresses or VLAN tags; only of
+/// the EtherType that the user names. The signal is a bucket of the switches' own table.
+struct Csig {
+  static constexpr HeaderId id = HeaderId::csig;
+  static constexpr std::string_view name = "csig", title = "Congestion Signaling";
+  static constexpr std::size_t size = 4;
+  static constexpr std::string_view at = "draft-ravi-ippm-csig";
+  static constexpr Field type = detail::decimal_field("csig.type", "Type", 0, 3, at, csig_type_names);
+  static constexpr Field reserved = detail::decimal_field("csig.reserved", "Reserved", 3, 1, at);
+  static constexpr Field signal = detail::decimal_field("csig.signal", "Signal (bucket)", 4, 5, at);
+  static constexpr Field locator = detail::decimal_field("csig.locator", "Locator", 9, 7, at);
+  static constexpr Field etype = detail::hex_field("csig.etype", "EtherType", 16, 16, 16, at);
+  static constexpr std::array fields{type, reserved, signal, locator, etype};
+};
+
 }  // namespace roce::dissect

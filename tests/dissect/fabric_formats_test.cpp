@@ -30,7 +30,7 @@ struct Format {
 
 Options options_of_all() {
   Options options;
-  options.named = {.falcon_port = 7777, .veroce_port = 4794, .ifa_protocol = 253};
+  options.named = {.falcon_port = 7777, .veroce_port = 4794, .ifa_protocol = 253, .csig_type = 0x9900};
   options.trimmed_dscps = std::uint64_t{1} << 11U;
   return options;
 }
@@ -112,6 +112,9 @@ std::vector<Format> formats() {
        HeaderId::bth},
       {"Arista, 48 bits", hex("525400000b01525400000a01 d28b 0001 1210 0001 075bcd15 0800") + v4,
        HeaderId::bth},
+      {"CSIG", hex("525400000b01525400000a01 9900 4a05 0800") + v4, HeaderId::bth},
+      {"CSIG behind a VLAN tag", hex("525400000b01525400000a01 8100 6064 9900 4a05 0800") + v4,
+       HeaderId::csig},
       {"ESP", in_ip(50, hex("0000c0de 00000007") + filled(64)), HeaderId::esp},
       {"ESP in UDP", in_udp(4500, hex("0000c0de 00000007") + filled(64)), HeaderId::esp},
       {"AH", in_ip(51, hex("11 04 0000 00000100 0000002a 000102030405060708090a0b") + write), HeaderId::bth},

@@ -3,6 +3,7 @@
 // 4303 and 3948, the PSP and UE specifications, the drafts of ERSPAN and IFA.
 #include "dissect/headers/shell.hpp"
 #include "dissect/headers/mirror.hpp"
+#include "dissect/icrc.hpp"
 #include "tests/dissect/frames.hpp"
 #include "tests/dissect/literal_frame.hpp"
 
@@ -161,6 +162,32 @@ TEST(OtherTransport, IfaMetadataLiesBetweenUdpAndBth) {
   dissect({without.data(), without.size()}, static_cast<std::uint32_t>(without.size()), link_ethernet, plain);
   EXPECT_EQ(d.payload_length, plain.payload_length);
   check_cuts(frame, options);
+}
+
+TEST(Csig, IsSkippedWhereItsEthertypeIsNamed) {
+  const Packet rest = hex("0800") + ipv4(17, roce_v2(0x04, filled(8)));
+  for (const Packet& before : {hex("525400000b01525400000a01"), hex("525400000b01525400000a01 8100 6064")}) {
+    const Packet frame = before + hex("9900 4a85") + rest;
+    EXPECT_EQ(literal(frame).d.stop, Stop::unknown_protocol);
+    Options options;
+    options.named.csig_type = 0x9900;
+    const std::vector<std::uint8_t> bytes(frame.begin(), frame.end());
+    Dissection d;
+    dissect(bytes, static_cast<std::uint32_t>(bytes.size()), link_ethernet, d, options);
+    ASSERT_TRUE(d.is_transport());
+    const Layer* tag = d.find(HeaderId::csig);
+    ASSERT_NE(tag, nullptr);
+    const std::uint8_t* p = bytes.data() + tag->offset;
+    EXPECT_EQ(read<Csig::type>(p), 2U);
+    EXPECT_EQ(read<Csig::signal>(p), 0b10101U);
+    EXPECT_EQ(read<Csig::locator>(p), 5U);
+    EXPECT_EQ(check_icrc(bytes, d).obstacle, CrcObstacle::none) << "it is no part of the packet's ICRC";
+    check_cuts(frame, options);
+    // A known EtherType stays what it is.
+    options.named.csig_type = 0x0800;
+    dissect(bytes, static_cast<std::uint32_t>(bytes.size()), link_ethernet, d, options);
+    EXPECT_EQ(d.find(HeaderId::csig), nullptr);
+  }
 }
 
 TEST(Mirror, SubheadersOfErspan3) {

@@ -69,7 +69,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   dissect::Options options;
   if ((data[1] & 1U) != 0) options.roce_ip_protocol = 254;
   if ((data[1] & 2U) != 0) options.trimmed_dscps = ~std::uint64_t{1};
-  if ((data[1] & 4U) != 0) options.named = {.falcon_port = 7777, .veroce_port = 4794, .ifa_protocol = 253};
+  if ((data[1] & 4U) != 0)
+    options.named = {.falcon_port = 7777, .veroce_port = 4794, .ifa_protocol = 253, .csig_type = 0x9900};
 
   capture::Frame frame;
   frame.data = bytes.data();

@@ -15,15 +15,17 @@ TEST(DissectOptions, AreReadAndTypedAgainAlike) {
   DissectOptions options;
   EXPECT_EQ(options.words(), "");
   EXPECT_EQ(options.with(nullptr).mrc_port, dissect::Options{}.mrc_port);
-  options = {{"11,21", std::uint16_t{0}, "falcon=7777,ifa=253", 254}};
+  options = {{"11,21", std::uint16_t{0}, "falcon=7777,ifa=253,csig=0x9900", 254}};
   const dissect::Options read = options.with(nullptr);
   EXPECT_EQ(read.trimmed_dscps, std::uint64_t{1} << 11U | std::uint64_t{1} << 21U);
   EXPECT_EQ(read.mrc_port, 0);
   EXPECT_EQ(read.named.falcon_port, 7777);
   EXPECT_EQ(read.named.ifa_protocol, 253);
+  EXPECT_EQ(read.named.csig_type, 0x9900);
   EXPECT_EQ(read.roce_ip_protocol, 254);
   EXPECT_EQ(options.words(),
-            " --trimmed-dscp 11,21 --mrc-port 0 --decode-as falcon=7777,ifa=253 --roce-ip-protocol 254");
+            " --trimmed-dscp 11,21 --mrc-port 0 --decode-as falcon=7777,ifa=253,csig=0x9900 "
+            "--roce-ip-protocol 254");
 }
 
 TEST(DissectOptions, APolicyTellsThePortOfMrcUnlessAnOptionDoes) {
@@ -38,7 +40,8 @@ TEST(DissectOptions, APolicyTellsThePortOfMrcUnlessAnOptionDoes) {
 
 TEST(DissectOptions, NumbersThatAreNone) {
   for (const char* const text : {"0", "64", "11,", "a"}) EXPECT_FALSE(analyze::parse_dscps(text)) << text;
-  for (const char* const text : {"falcon", "falcon=0", "ifa=256", "uet=4793"})
+  for (const char* const text :
+       {"falcon", "falcon=0", "ifa=256", "uet=4793", "csig=1500", "csig=0x", "csig=0xg"})
     EXPECT_FALSE(analyze::parse_named_numbers(text)) << text;
 }
 
