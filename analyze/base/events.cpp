@@ -23,6 +23,7 @@ constexpr EnumNames<Event, event_count> event_names({
     {lost_after_capture, "lost_after_capture"},
     {lost_by_capture, "lost_by_capture"},
     {lost_trimmed, "lost_trimmed"},
+    {lost_undecided, "lost_undecided"},
     {lost_between_points, "lost_between_points"},
     {retransmitted_nak, "retransmitted_nak"},
     {retransmitted_timeout, "retransmitted_timeout"},
@@ -113,6 +114,29 @@ const EventLog* Events::find(Event event) const noexcept {
 std::uint64_t Events::count(Event event) const noexcept {
   const EventLog* log = find(event);
   return log == nullptr ? 0 : log->count;
+}
+
+Events Events::counted_as(Event from, Event as) const {
+  Events all = *this;
+  const auto moved =
+      std::find_if(all.logs_.begin(), all.logs_.end(), [&](const Entry& e) { return e.event == from; });
+  if (moved == all.logs_.end()) return all;
+  const auto into =
+      std::find_if(all.logs_.begin(), all.logs_.end(), [&](const Entry& e) { return e.event == as; });
+  if (into == all.logs_.end()) {
+    moved->event = as;
+    return all;
+  }
+  into->count += moved->count;
+  for (const std::int64_t time_ns : {moved->first_time_ns, moved->last_time_ns}) keep_time(*into, time_ns);
+  for (const std::uint64_t frame : moved->frames) {
+    into->several_at_once |= std::binary_search(into->frames.begin(), into->frames.end(), frame);
+    into->frames.add(frame);
+  }
+  into->last_frame = std::max(into->last_frame, moved->last_frame);
+  into->several_at_once |= moved->several_at_once;
+  all.logs_.erase(moved);
+  return all;
 }
 
 }  // namespace roce::analyze

@@ -20,6 +20,7 @@ enum class Event : std::uint8_t {
   lost_after_capture,   ///< lost downstream of the capture point
   lost_by_capture,      ///< not captured, but delivered
   lost_trimmed,         ///< a switch upstream had trimmed it; in no other event of losses
+  lost_undecided,       ///< missing here: lost or not captured
   lost_between_points,  ///< seen at one capture point, not at the next; in no other event of losses
   retransmitted_nak,    ///< retransmissions by cause
   retransmitted_timeout,
@@ -107,6 +108,8 @@ class Events {
   [[nodiscard]] const EventLog* find(Event event) const noexcept;  ///< nullptr if it never happened
   [[nodiscard]] std::uint64_t count(Event event) const noexcept;
   [[nodiscard]] bool empty() const noexcept { return logs_.empty(); }
+  /// The same, with what one kind counts among those of another.
+  [[nodiscard]] Events counted_as(Event from, Event as) const;
 
  private:
   struct Entry : EventLog {  // a base, so that the event is in its padding

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <utility>
 
 #include "capture/core/frame.hpp"
 
@@ -19,6 +20,7 @@ void fold(Series::Bucket& into, const Series::Bucket& from) noexcept {
   into.goodput_bytes += from.goodput_bytes;
   into.retransmitted += from.retransmitted;
   into.in_flight_max = std::max(into.in_flight_max, from.in_flight_max);
+  into.undecided += from.undecided;
   into.lost += from.lost;
   into.ce += from.ce;
   into.cnps += from.cnps;
@@ -48,6 +50,18 @@ void Series::fit_packets() {
   while (buckets_.size() >> doublings > std::max(room, of_one)) ++doublings;
   widen(doublings);
   current_width_ = 0;
+}
+
+void Series::count_undecided_as_lost() noexcept {
+  for (Bucket& bucket : buckets_) bucket.lost += std::exchange(bucket.undecided, 0);
+}
+
+void Series::leave_losses_undecided() noexcept {
+  for (Bucket& bucket : buckets_) {
+    constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
+    const std::uint64_t sum = bucket.undecided + std::exchange(bucket.lost, 0);
+    bucket.undecided = static_cast<std::uint32_t>(std::min(sum, most));
+  }
 }
 
 Series Series::of_width(std::int64_t least_ns) const {

@@ -20,6 +20,7 @@ class Series {
     std::uint64_t goodput_bytes = 0;  ///< message bytes without retransmissions
     std::uint64_t retransmitted = 0;  ///< packets
     std::uint32_t in_flight_max = 0;  ///< maximum of one connection, in PSNs
+    std::uint32_t undecided = 0;      ///< transmissions that were lost or not captured, in no `lost`
     std::uint64_t lost = 0;           ///< transmissions
     std::uint64_t ce = 0;             ///< CE-marked packets of connections
     std::uint64_t cnps = 0;           ///< CNPs to connections
@@ -40,6 +41,9 @@ class Series {
   [[nodiscard]] const std::vector<Bucket>& buckets() const noexcept { return buckets_; }
   /// Widens them until there are four to a packet at most: a few packets have no fine course.
   void fit_packets();
+  /// Of all buckets: what was left open was lost, or the other way round.
+  void count_undecided_as_lost() noexcept;
+  void leave_losses_undecided() noexcept;
   /// The same with buckets of at least that width (> 0).
   [[nodiscard]] Series of_width(std::int64_t least_ns) const;
 

@@ -19,6 +19,7 @@ void Incident::absorb(const Incident& more) noexcept {
         lost_at_least() == 0 ? more.lost_least_bytes : std::min(lost_least_bytes, more.lost_least_bytes);
   }
   lost_before += more.lost_before;
+  lost_or_missed += more.lost_or_missed;
   lost_after += more.lost_after;
   lost_at_most += more.lost_at_least();
   repeated_packets += more.repeated_packets;

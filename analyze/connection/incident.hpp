@@ -180,8 +180,9 @@ struct Incident {
   std::int64_t rnr_wait_ns = 0;  ///< that the RNR NAK asks for
   std::uint32_t retries = 0;     ///< of the packet that was sent again most often
 
-  std::uint32_t lost_before = 0;  ///< transmissions lost upstream of the capture point
-  std::uint32_t lost_after = 0;   ///< downstream
+  std::uint32_t lost_before = 0;     ///< transmissions lost upstream of the capture point
+  std::uint32_t lost_or_missed = 0;  ///< of `lost_before`: lost, or only not captured
+  std::uint32_t lost_after = 0;      ///< downstream
   std::uint32_t lost_at_most = 0;
   /// Timers that ran out because what had been sent again was lost as well: a responder sends one NAK for a
   /// gap (IBTA 9.7.5.2.8).

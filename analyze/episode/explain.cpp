@@ -21,7 +21,9 @@ void Scene::lose(const Loss& loss) {
   if (loss.where == Lost::by_capture) {
     ++(own ? ruling.missed_own : ruling.missed_other);
   } else {
-    ++(loss.where == Lost::before_capture ? ruling.lost_before : ruling.lost_after);
+    ++(loss.where != Lost::before_capture ? ruling.lost_after
+       : loss.or_missed                   ? ruling.lost_or_missed
+                                          : ruling.lost_before);
   }
 }
 
@@ -158,6 +160,31 @@ Explanation explain_with_copies(std::span<const Note> notes, const List<Copied>&
   return said;
 }
 
+/// Where nearly all is shown twice, what was lost behind the capture and shown once was lost behind one of
+/// the two points that it has, or of one mirror that missed it: nobody knows where.
+void tell_shown_once(std::span<const Note> notes, Explanation& said) {
+  Set<std::uint64_t> twice;
+  std::uint64_t copies = 0, others = 0;
+  for (std::size_t i = 0; i < notes.size(); ++i) {
+    if (notes[i].before) continue;
+    const Ruling& ruling = said.rulings[i];
+    const bool copy = ruling.what == Ruling::What::copy && !ruling.by_network;
+    ++(copy ? copies : others);
+    if (copy) twice.insert(ruling.original);
+  }
+  if (4 * copies < 3 * others) return;
+  for (const Loss& loss : said.losses) {
+    if (loss.where != Lost::after_capture || loss.note < 0) continue;
+    if (twice.contains(notes[static_cast<std::size_t>(loss.note)].frame)) continue;
+    Ruling& ruling = said.rulings[static_cast<std::size_t>(loss.shown)];
+    if (ruling.lost_after == 0) continue;
+    --ruling.lost_after;
+    ++ruling.lost_behind_one;
+  }
+  for (Ruling& ruling : said.rulings)
+    ruling.doubt_behind_one = ruling.doubt != Doubt::none && !twice.contains(ruling.doubt_frame);
+}
+
 }  // namespace
 void settle_times(std::span<Note> notes) noexcept {
   constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max() / 4;
@@ -177,6 +204,7 @@ Explanation explain(std::span<const Note> notes, Facts& facts) {
       std::all_of(copied.begin(), copied.end(), [](const Copied& each) { return each.rule == Rule::none; });
   Explanation said =
       none ? explain_transmissions(order.notes, facts) : explain_with_copies(order.notes, copied, facts);
+  tell_shown_once(order.notes, said);
   for (std::size_t i = 0; i < notes.size(); ++i) {
     if (!order.overtaken[i]) continue;
     said.late_behind.push_back(static_cast<std::int32_t>(i));

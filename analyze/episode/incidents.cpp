@@ -80,6 +80,7 @@ std::int32_t Judge::recovered_at(const Group& group) const {
 void Judge::count(const Group& group, Incident& incident) const {
   for (const Loss* loss : group.losses) {
     ++(loss->where == Lost::after_capture ? incident.lost_after : incident.lost_before);
+    if (loss->or_missed) ++incident.lost_or_missed;
   }
   incident.lost_row = longest_row(group);
   incident.lost_least_bytes = least_lost_bytes(all_, group);

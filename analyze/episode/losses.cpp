@@ -22,6 +22,9 @@ class Losses {
     for (const Issue& issue : scene.issues) reads_.add(issue.first, issue.end);
     reads_.settle();
     count_alone_ = stream.count_alone();
+    for (std::size_t i = 0; i < stream.story.size(); ++i) {
+      if (stream.story[i].move == Move::back) backs_.push_back(i);
+    }
   }
   void of_gaps();
   void settle_rows();
@@ -29,14 +32,15 @@ class Losses {
 
  private:
   void note_row(std::size_t begin, std::size_t at);
-  [[nodiscard]] bool stops_before(std::size_t at, std::uint32_t missing) const noexcept;
   [[nodiscard]] bool were_sent(std::size_t i) const noexcept;
   [[nodiscard]] bool may_be_late(std::size_t i) const;
   [[nodiscard]] bool comes_before(std::int32_t answer, std::int32_t repeat) const noexcept;
   [[nodiscard]] bool never_came(std::int64_t psn, const Sent& shows) const noexcept;
   [[nodiscard]] bool thrown_away(std::int64_t psn, std::int32_t before) const;
   [[nodiscard]] bool inside_answer(std::int64_t psn) const noexcept;
-  [[nodiscard]] bool asked_for(const Loss& hole) const noexcept;
+  [[nodiscard]] bool asked_for(const Loss& hole, std::size_t at) const noexcept;
+  [[nodiscard]] std::int32_t gone_back_before(std::int64_t psn, std::size_t at) const noexcept;
+  [[nodiscard]] bool gone_back_to(const Loss& hole) const noexcept;
 
   /// What is missing in front of sent[at]: holes_[begin, end).
   struct Row {
@@ -51,6 +55,7 @@ class Losses {
   const Stream& stream_;
   Ranges reads_;
   bool count_alone_ = false;  ///< Stream::count_alone()
+  List<std::size_t> backs_;   ///< of the stream: where passes begin
   List<Loss> holes_;          ///< what is missing in passes
   List<Row> rows_;
 };
@@ -96,7 +101,7 @@ void Losses::of_gaps() {
     const bool by_mirror = stream_.mirror_gap_before(i);
     const auto miss = [&](const Loss& loss) {
       --room;
-      if (!by_mirror || loss.where != Lost::before_capture || asked_for(loss)) holes_.push_back(loss);
+      if (!by_mirror || loss.where != Lost::before_capture || asked_for(loss, i)) holes_.push_back(loss);
     };
     for (std::int64_t psn = goes_home ? told.top : told.cursor; psn < shows.psn && room > 0; ++psn) {
       if (reads_.within(psn) || stream_.comes_late(psn, began_at)) continue;
@@ -135,18 +140,11 @@ void Losses::note_row(std::size_t begin, std::size_t at) {
     if (holes_[k].where == Lost::by_capture) {
       ++row.delivered;
     } else {
-      row.asked = row.asked || asked_for(holes_[k]);
+      holes_[k].or_missed = !stream_.mirror_had_all_before(at) && !asked_for(holes_[k], at);
+      row.asked = row.asked || !holes_[k].or_missed;
     }
   }
   if (row.size() != 0) rows_.push_back(row);
-}
-
-/// Whether the capture has hardly anything else between sent[at] and the one before it.
-bool Losses::stops_before(std::size_t at, std::uint32_t missing) const noexcept {
-  if (at == 0) return false;
-  const std::uint64_t from = stream_.note_of(stream_.sent[at - 1]).frame;
-  const std::uint64_t to = stream_.note_of(stream_.sent[at]).frame;
-  return to > from && 2 * (to - from - 1) <= missing;
 }
 
 /// What is missing in one place is missing for one reason. Where some of it was delivered, the capture missed
@@ -169,14 +167,14 @@ void Losses::settle_rows() {
     if (row.delivered != 0 && !stream_.mirror_gap_before(row.at)) scene_.facts.capture.miss(row.delivered);
     const std::uint32_t elsewhere = row.size() == most[0] ? most[1] : most[0];
     const bool odd = row.size() >= many && row.size() >= more * elsewhere && !row.asked &&
-                     stops_before(row.at, row.size());
+                     stream_.stops_before(row.at, row.size());
     if (row.delivered == 0 && !odd) continue;
     std::uint32_t again = 0, open = 0;
     for (std::size_t k = row.begin; k < row.end; ++k) {
       Loss& hole = holes_[k];
       if (hole.where == Lost::by_capture) {
         again += hole.psn < stream_.story[row.at].top ? 1U : 0U;
-      } else if (!asked_for(hole)) {
+      } else if (hole.or_missed) {
         hole.where = Lost::none;
         ++open;
       }
@@ -258,19 +256,42 @@ void Losses::judge_holes() {
   capture.captured += static_cast<std::uint32_t>(stream_.sent.size());
   const bool in_order = stream_.ids == Ids::order;
   if (capture.is_sample() || (!in_order && scene_.facts.there.shuffles())) return;
-  for (const Loss& hole : holes_) {
-    const bool before = hole.where == Lost::before_capture;
-    if (before && capture.has_holes() && !asked_for(hole)) continue;
+  for (Loss& hole : holes_) {
+    hole.or_missed = hole.or_missed && !gone_back_to(hole);
+    if (hole.or_missed && capture.has_holes()) continue;
     scene_.lose(hole);
   }
 }
 
-/// Whether a sequence NAK of it came before it was sent again.
-bool Losses::asked_for(const Loss& hole) const noexcept {
+/// The first note of the next pass behind sent[at] that has that PSN in it, or should; if there is none, the
+/// number of all notes.
+std::int32_t Losses::gone_back_before(std::int64_t psn, std::size_t at) const noexcept {
+  for (auto back = std::upper_bound(backs_.begin(), backs_.end(), at); back != backs_.end(); ++back) {
+    if (stream_.story[*back].cursor <= psn) return stream_.sent[*back].note;
+  }
+  return static_cast<std::int32_t>(scene_.notes.size());
+}
+
+/// Whether a sequence NAK asked for it before the next pass came to it: what that one lacks as well is asked
+/// for again. One behind an RNR NAK of it asks for what came, and was not taken (IBTA 9.7.5.2.8).
+bool Losses::asked_for(const Loss& hole, std::size_t at) const noexcept {
   if (hole.needed < 0) return false;
-  const auto asked = scene_.answers.asked_before(hole.needed);
-  return std::any_of(asked.begin(), asked.end(),
-                     [&](const Asked& each) { return !each.rnr && each.psn == hole.psn; });
+  const auto asked = scene_.answers.asked_before(std::min(hole.needed, gone_back_before(hole.psn, at)));
+  const std::int32_t behind = stream_.sent[at].note;
+  bool not_ready = false;
+  for (const Asked& each : asked) {
+    if (each.psn != hole.psn) continue;
+    if (!each.rnr && !not_ready) return true;
+    not_ready = not_ready || (each.rnr && each.note > behind);
+  }
+  return false;
+}
+
+/// Whether a timer made the requester go back to that one: the oldest that nobody had confirmed.
+bool Losses::gone_back_to(const Loss& hole) const noexcept {
+  if (hole.needed < 0) return false;
+  const Ruling& how = scene_.said.rulings[static_cast<std::size_t>(hole.needed)];
+  return how.begins_pass && how.cause == Cause::timeout;
 }
 
 }  // namespace

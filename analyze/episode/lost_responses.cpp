@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which responses were lost on their way to the capture, and which behind it.
 #include <algorithm>
+#include <array>
 #include <limits>
+#include <utility>
 
 #include "analyze/episode/responses.hpp"
 #include "analyze/episode/scratch.hpp"
@@ -54,6 +56,7 @@ bool Responses::within_answer(std::int64_t number, std::size_t i) const {
 void Responses::lose_upstream() {
   Map<std::int64_t, std::size_t> sent_times;
   List<Loss> missed;
+  List<Row> rows;
   const PathFact& there = scene_.facts.there;
   const bool shuffled = there.shuffles() || there.late > there.lost;
   for (std::size_t i = 0; i < stream_.sent.size(); ++i) {
@@ -66,6 +69,9 @@ void Responses::lose_upstream() {
     const std::int64_t from = jumps ? told.cursor : begins_pass(i);
     if (shows.psn - from > looked_at) continue;
     std::int64_t room = stream_.room_before(i);
+    Row& row = rows.emplace_back();
+    row.at = i;
+    const std::int32_t answered = from < shows.psn ? next_pass(i) : 0;
     for (std::int64_t at = from; at < shows.psn && room > 0; ++at) {
       const std::ptrdiff_t next = stream_.next_of(at, i);
       if (stream_.comes_late(at, i)) continue;
@@ -86,12 +92,60 @@ void Responses::lose_upstream() {
       ++sent_times[at];
       --room;
       if (stream_.note_of(shows).before || stream_.mirror_gap_before(i)) continue;
-      ++scene_.facts.responses_lost;
-      scene_.lose({Lost::before_capture, false, scene_.note_at(again).psn, -1, again, again});
+      const std::int64_t psn = scene_.note_at(again).psn;
+      const bool or_missed =
+          !stream_.mirror_had_all_before(i) && !asked_from(psn, shows.note, std::min(again, answered));
+      row.asked = row.asked || !or_missed;
+      row.lost.push_back({Lost::before_capture, false, psn, -1, again, again, or_missed});
     }
+    if (row.lost.empty()) rows.pop_back();
   }
+  lose_rows(rows);
   if (scene_.facts.capture.is_sample()) return;
   for (const Loss& each : missed) scene_.lose(each);
+}
+
+/// Many in a row, of which none was asked for itself, may as well not be captured, if nothing else was
+/// captured meanwhile and no so many were lost anywhere else.
+void Responses::lose_rows(const List<Row>& rows) {
+  constexpr std::size_t many = 6, more = 4;
+  std::array<std::size_t, 2> most{scene_.facts.back.row, 0};  // and second
+  for (const Row& row : rows) {
+    std::size_t lost = row.lost.size();
+    if (lost > most[0]) std::swap(most[0], lost);
+    most[1] = std::max(most[1], lost);
+  }
+  scene_.facts.back.row = static_cast<std::uint32_t>(most[0]);
+  for (const Row& row : rows) {
+    const std::size_t size = row.lost.size();
+    const std::size_t elsewhere = size == most[0] ? most[1] : most[0];
+    if (size < many || size < more * elsewhere || row.asked || !stream_.stops_before(row.at, size)) {
+      scene_.facts.responses_lost += static_cast<std::uint32_t>(size);
+      for (const Loss& loss : row.lost) scene_.lose(loss);
+    } else if (!scene_.facts.capture.is_sample()) {
+      scene_.said.missing.push_back({stream_.sent[row.at - 1].note, stream_.sent[row.at].note,
+                                     static_cast<std::uint32_t>(size), false});
+    }
+  }
+}
+
+/// The first note of the next pass of the responder behind sent[i] that has what is missing there in it, or
+/// should: what that one lacks as well is asked for again. If there is none, the number of all notes.
+std::int32_t Responses::next_pass(std::size_t i) const noexcept {
+  for (std::size_t k = i + 1; k < stream_.sent.size(); ++k) {
+    if (stream_.story[k].move == Move::back && stream_.sent[k].psn <= stream_.sent[i].psn)
+      return stream_.sent[k].note;
+  }
+  return static_cast<std::int32_t>(scene_.notes.size());
+}
+
+/// Whether the requester went back to that response itself between the two notes: all behind it comes again
+/// as well, whether it lacked it or not.
+bool Responses::asked_from(std::int64_t psn, std::int32_t from, std::int32_t until) const {
+  return std::any_of(scene_.issues.begin(), scene_.issues.end(), [&](const Issue& issue) {
+    const Ruling& how = scene_.said.rulings[static_cast<std::size_t>(issue.note)];
+    return issue.note > from && issue.note < until && issue.first == psn && how.what == Ruling::What::repeat;
+  });
 }
 
 /// Whether a response that was not captured reached the requester: it went on, and did not ask again.

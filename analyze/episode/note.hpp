@@ -101,13 +101,18 @@ struct Ruling {
   std::int32_t trigger = -1;   ///< note of the NAK that made it go back, there; -1: none
   std::uint64_t original = 0;  ///< frame of the last transmission before; 0: none was captured
   // Transmissions whose loss this packet shows: the sums of Loss::shown by it.
-  std::uint32_t lost_before = 0;   ///< upstream of the capture point, of its own sender
-  std::uint32_t lost_after = 0;    ///< downstream of it, of the peer
+  std::uint32_t lost_before = 0;     ///< upstream of the capture point, of its own sender
+  std::uint32_t lost_or_missed = 0;  ///< the same, or not captured: whether the capture misses packets tells
+  std::uint32_t lost_after = 0;      ///< downstream of it, of the peer
+  /// Of the peer, behind the point where it was shown once: nearly all others are shown twice, so it may have
+  /// been lost between two points in one interface.
+  std::uint32_t lost_behind_one = 0;
   std::uint32_t missed_own = 0;    ///< delivered, but not captured
   std::uint32_t missed_other = 0;  ///< the same of the peer
   std::uint64_t lost_frame = 0;    ///< the transmission lost behind the capture, of `lost_after`; 0: none
   Doubt doubt = Doubt::none;       ///< behind the capture, of the peer: all that is known of the path tells
   std::uint64_t doubt_frame = 0;   ///< the transmission
+  bool doubt_behind_one = false;   ///< as in `lost_behind_one`
 
   bool trimmed = false;     ///< lost itself: a switch upstream had trimmed it
   bool by_network = false;  ///< of a copy: the network made it, not the capture
@@ -129,6 +134,7 @@ struct Loss {
   std::int32_t note = -1;    ///< the transmission; -1: not captured
   std::int32_t shown = -1;   ///< the note that shows it
   std::int32_t needed = -1;  ///< the one that was sent in its place; -1: none
+  bool or_missed = false;    ///< lost upstream, or only not captured: nobody asked for it
 };
 
 /// Requests that are missing in one place, and why is not known, or the capture missed them.

@@ -73,8 +73,17 @@ class Responses {
   [[nodiscard]] Asks asks_for(std::int64_t psn, std::int32_t before, bool in_time = true) const;
   [[nodiscard]] Cause cause_of(const Note& note, std::int32_t at) const;
 
+  /// What is missing in front of sent[at], and was needed again.
+  struct Row {
+    std::size_t at = 0;
+    List<Loss> lost;
+    bool asked = false;  ///< the requester went back to some of it
+  };
   void lose_upstream();
+  [[nodiscard]] std::int32_t next_pass(std::size_t i) const noexcept;
+  void lose_rows(const List<Row>& rows);
   [[nodiscard]] bool within_answer(std::int64_t number, std::size_t i) const;
+  [[nodiscard]] bool asked_from(std::int64_t psn, std::int32_t from, std::int32_t until) const;
   [[nodiscard]] bool was_taken(std::int64_t number, const Sent& shows) const;
   void lose_downstream();
   [[nodiscard]] bool lacks_the_rest(const Issue& issue, std::int32_t asked) const;

@@ -47,6 +47,19 @@ struct Stream {
   [[nodiscard]] bool mirror_gap_before(std::size_t i) const noexcept {
     return i != 0 && note_of(sent[i]).mirror_gaps != note_of(sent[i - 1]).mirror_gaps;
   }
+  /// Whether a mirror that counts its packets, as some it lost show, lost none between it and the one sent
+  /// before.
+  [[nodiscard]] bool mirror_had_all_before(std::size_t i) const noexcept {
+    return notes.back().mirror_gaps != 0 && !mirror_gap_before(i);
+  }
+  /// Whether the capture has hardly anything else between sent[i] and the one before it, where so many are
+  /// missing.
+  [[nodiscard]] bool stops_before(std::size_t i, std::size_t missing) const noexcept {
+    if (i == 0) return false;
+    const std::uint64_t from = note_of(sent[i - 1]).frame;
+    const std::uint64_t to = note_of(sent[i]).frame;
+    return to > from && 2 * (to - from - 1) <= missing;
+  }
   /// Whether IPv4 IDs count the packets of this stream alone, as far as it shows: what follows on another
   /// has the next one.
   [[nodiscard]] bool count_alone() const noexcept;

@@ -51,6 +51,7 @@ void for_each_loss(const PacketView& p, Each each) {
   if (v.missed != 0) each(Lost::by_capture, v.missed, true);
   if (v.missed_of_other != 0) each(Lost::by_capture, v.missed_of_other, false);
   if (v.trimmed != 0) each(Lost::trimmed, v.trimmed, true);
+  if (v.lost_or_missed != 0) each(Lost::undecided, v.lost_or_missed, true);
 }
 
 constexpr FieldFacts analysis_facts(std::string_view name, std::string_view label,
@@ -76,7 +77,8 @@ constexpr std::string_view causes[] = {cause_name(Cause::nak), cause_name(Cause:
                                        cause_name(Cause::rnr), cause_name(Cause::read_retry),
                                        cause_name(Cause::unknown)};
 constexpr std::string_view places[] = {lost_name(Lost::before_capture), lost_name(Lost::after_capture),
-                                       lost_name(Lost::by_capture), lost_name(Lost::trimmed)};
+                                       lost_name(Lost::by_capture), lost_name(Lost::trimmed),
+                                       lost_name(Lost::undecided)};
 
 constexpr std::span<const std::string_view> rules = std::span(episode::rule_names.all()).subspan(1);
 

@@ -107,6 +107,12 @@ PathShare Flow::counted() const noexcept {
   return share;
 }
 
+void Flow::read_losses_as(LossReading reading) {
+  if (!rare_) return;
+  rare_->sequence.lost = read_losses(rare_->sequence.lost, reading);
+  if (spread() != nullptr) spread_to_change().paths.read_losses_as(reading);
+}
+
 std::vector<PathShare> Flow::path_shares() const {
   if (spread() != nullptr) return spread()->paths.all(path(), counted());
   return PathShares().all(path(), counted());

@@ -34,8 +34,8 @@ struct SequenceCounts {
   std::uint64_t out_of_order = 0;
   std::uint64_t duplicate_captures = 0;  ///< not in any other count of the flow
   std::uint64_t duplicate_network = 0;
-  std::array<std::uint64_t, lost_count> lost{};  ///< transmissions by Lost
-  std::uint64_t wasted_packets = 0;              ///< delivered out of sequence, discarded and retransmitted
+  LossCounts lost{};                 ///< transmissions
+  std::uint64_t wasted_packets = 0;  ///< delivered out of sequence, discarded and retransmitted
   std::uint64_t wasted_bytes = 0;
   std::uint64_t gaps = 0;      ///< PSNs that were not captured in sequence
   std::uint64_t left_out = 0;  ///< packets rejected by the filter; in no other count
@@ -48,6 +48,12 @@ struct SequenceCounts {
     std::uint64_t sum = 0;
     for (const std::uint64_t packets : retransmitted) sum += packets;
     return sum;
+  }
+  /// Transmissions that are missing, but for those that may only not have been captured.
+  [[nodiscard]] std::uint64_t lost_packets() const noexcept {
+    std::uint64_t sum = 0;
+    for (const std::uint64_t packets : lost) sum += packets;
+    return sum - lost[static_cast<std::size_t>(Lost::undecided)];
   }
   void add(const SequenceCounts& other) noexcept;
 };
@@ -172,6 +178,9 @@ struct alignas(64) Flow {
   }
   /// The same counters for writing; allocates them.
   [[nodiscard]] SequenceCounts& sequence_to_change() { return rare().sequence; }
+
+  /// When the capture has been judged.
+  void read_losses_as(LossReading reading);
 
   /// Its packets that were captured in a tunnel, copies included, by the marks outside and inside; set at the
   /// end of the analysis. Empty if none were.

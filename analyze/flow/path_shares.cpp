@@ -33,6 +33,11 @@ void PathShares::leave(const FlowPath& path, const PathShare& counted) {
   before_ = counted;
 }
 
+void PathShares::read_losses_as(LossReading reading) noexcept {
+  for (PathShare& share : shares_) share.lost = read_losses(share.lost, reading);
+  before_.lost = read_losses(before_.lost, reading);
+}
+
 std::vector<PathShare> PathShares::all(const FlowPath& path, const PathShare& counted) const {
   PathShares sum = *this;
   sum.leave(path, counted);

@@ -30,7 +30,7 @@ struct PathShare {
   std::uint64_t ce = 0;
   std::uint64_t late = 0;  ///< out of order
   // Known as long as the flow has one path: what is proven later may have been lost on any.
-  std::array<std::uint64_t, lost_count> lost{};
+  LossCounts lost{};
   std::uint64_t retransmitted = 0;
 };
 
@@ -45,6 +45,8 @@ class PathShares {
   void leave(const FlowPath& path, const PathShare& counted);
   /// A late packet of `path`.
   void note_late(const FlowPath& path) { ++of(path).late; }
+  /// When the capture has been judged.
+  void read_losses_as(LossReading reading) noexcept;
   /// All shares of a flow that is on `path` and of which so much was counted.
   [[nodiscard]] std::vector<PathShare> all(const FlowPath& path, const PathShare& counted) const;
 

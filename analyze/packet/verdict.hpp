@@ -30,6 +30,7 @@ enum class Lost : std::uint8_t {
   after_capture,   ///< lost downstream of the capture point
   by_capture,      ///< delivered, but not captured
   trimmed,         ///< captured as what a switch upstream had left of it
+  undecided,       ///< missing here: lost or not captured, and the capture cannot tell which
   count_
 };
 inline constexpr std::size_t lost_count = static_cast<std::size_t>(Lost::count_);
@@ -48,9 +49,34 @@ inline constexpr EnumNames<Lost, lost_count> lost_names({{Lost::none, ""},
                                                          {Lost::before_capture, "before_capture"},
                                                          {Lost::after_capture, "after_capture"},
                                                          {Lost::by_capture, "by_capture"},
-                                                         {Lost::trimmed, "trimmed"}});
+                                                         {Lost::trimmed, "trimmed"},
+                                                         {Lost::undecided, "undecided"}});
 [[nodiscard]] constexpr std::string_view lost_name(Lost lost) noexcept {
   return lost_names[lost];
+}
+
+/// Transmissions by `Lost`.
+using LossCounts = std::array<std::uint64_t, lost_count>;
+
+/// How counted losses are read when the capture has been judged as a whole: a capture that lacks packets must
+/// not be read as if the network had lost them.
+enum class LossReading : std::uint8_t {
+  lost,       ///< nothing shows that the capture misses packets: what was left open was lost upstream
+  open,       ///< it misses some: what was left open stays so
+  not_judged  ///< whether anything was lost cannot be told: all of it is open
+};
+
+[[nodiscard]] constexpr LossCounts read_losses(LossCounts counts, LossReading reading) noexcept {
+  const auto count = [&](Lost where) -> std::uint64_t& { return counts[static_cast<std::size_t>(where)]; };
+  const auto move = [&](Lost from, Lost to) {
+    count(to) += count(from);
+    count(from) = 0;
+  };
+  if (reading == LossReading::lost) move(Lost::undecided, Lost::before_capture);
+  if (reading != LossReading::not_judged) return counts;
+  move(Lost::before_capture, Lost::undecided);
+  move(Lost::after_capture, Lost::undecided);
+  return counts;
 }
 
 /// The result of the analysis for one packet: the fields `roce.analysis.*`. Frame numbers start at 1;
@@ -77,6 +103,8 @@ struct Verdict {
   static constexpr std::uint32_t no_connection = 0xffffffff;
   /// Counts of PSNs: no PSN lies further ahead of another (IBTA 9.7.3).
   static constexpr std::uint64_t most_psns = (1U << 23U) - 1;
+  static constexpr std::uint32_t most_before = (1U << 20U) - 1;  ///< of lost_before
+  static constexpr std::uint32_t most_open = (1U << 12U) - 1;    ///< of lost_or_missed
   static constexpr std::uint32_t incidents_at_most = (1U << 18U) - 1;
 
   std::int64_t response_time_ns = 0;         ///< of a response: time since the packet it responds to
@@ -93,7 +121,8 @@ struct Verdict {
   std::uint32_t in_flight = 0;               ///< PSNs sent and not yet acknowledged
   // Transmissions whose loss this packet proves. Those lost upstream of the capture point were sent by the
   // same side, those lost downstream by the peer, except this packet itself.
-  std::uint32_t lost_before = 0;
+  std::uint32_t lost_before : 20 = 0;
+  std::uint32_t lost_or_missed : 12 = 0;  ///< lost upstream, or not captured
   std::uint16_t flags = 0;
   Cause cause = Cause::none;
   std::uint8_t lost_after = 0;
@@ -103,7 +132,8 @@ struct Verdict {
   void clear(Flag flag) noexcept { flags = static_cast<std::uint16_t>(flags & ~flag); }
   [[nodiscard]] std::uint32_t lost(Lost where) const noexcept {
     const std::uint32_t by_capture = missed + missed_of_other;
-    const std::array<std::uint32_t, lost_count> counts{0, lost_before, lost_after, by_capture, trimmed};
+    const std::array<std::uint32_t, lost_count> counts{0,          lost_before, lost_after,
+                                                       by_capture, trimmed,     lost_or_missed};
     return counts[static_cast<std::size_t>(where)];
   }
   /// The part of `lost_after` that the packet's own side had sent: the packet itself, or nothing.
@@ -112,6 +142,18 @@ struct Verdict {
     if (has(lost_between_points) || lost_after == 0xff) return;
     set(lost_between_points);
     ++lost_after;
+  }
+  /// When the capture has been judged.
+  void read_losses_as(LossReading reading) noexcept {
+    const LossCounts read = read_losses({0, lost_before, lost_after, 0, 0, lost_or_missed}, reading);
+    const auto most = [&](Lost where, std::uint32_t limit) {
+      return static_cast<std::uint32_t>(
+          std::min<std::uint64_t>(read[static_cast<std::size_t>(where)], limit));
+    };
+    lost_before = most(Lost::before_capture, most_before) & most_before;
+    lost_or_missed = most(Lost::undecided, most_open) & most_open;
+    lost_after = static_cast<std::uint8_t>(most(Lost::after_capture, 0xff));
+    if (lost_after == 0) clear(lost_between_points);
   }
   void miss(bool own, std::int64_t change) noexcept {
     const std::int64_t before = own ? missed : missed_of_other;
@@ -126,7 +168,8 @@ struct Verdict {
     gap = std::min<std::uint32_t>(gap + psns, most_psns) & most_psns;
   }
   [[nodiscard]] bool any_lost() const noexcept {
-    return lost_before != 0 || missed != 0 || missed_of_other != 0 || lost_after != 0 || trimmed != 0;
+    return lost_before != 0 || lost_or_missed != 0 || missed != 0 || missed_of_other != 0 ||
+           lost_after != 0 || trimmed != 0;
   }
 };
 static_assert(sizeof(Verdict) == 48);

@@ -135,7 +135,9 @@ struct VerdictStore::Impl {
 
   /// Ids of incidents, by their number in verdicts less 1; empty: not known yet.
   std::vector<std::uint32_t> incidents;
-  Verdict shown;  ///< what find() returns of a packet of an incident
+  LossReading losses = LossReading::open;
+  std::vector<std::uint32_t> not_judged;  ///< ids of connections of which all losses are left open
+  Verdict shown;                          ///< what find() returns where not all is as it was written
 
   std::uint64_t last = last_frame;
   std::uint64_t lost = 0;
@@ -183,6 +185,11 @@ struct VerdictStore::Impl {
       verdict.connection = into->second;
       verdict.flags = static_cast<std::uint16_t>(verdict.flags ^ Verdict::b_to_a);
     }
+  }
+
+  [[nodiscard]] LossReading losses_of(std::uint32_t connection) const {
+    const bool open = std::binary_search(not_judged.begin(), not_judged.end(), connection);
+    return open ? LossReading::not_judged : losses;
   }
 
   Chunk* map(std::uint32_t place) {
@@ -244,9 +251,13 @@ const Verdict* VerdictStore::find(std::uint64_t number) {
   if ((chunk->present[i / 64] >> i % 64 & 1U) == 0) return nullptr;
   Verdict& verdict = chunk->verdicts[i];
   if (!impl_->merged.empty()) impl_->settle_connection(verdict);
-  if (verdict.incident == 0 || verdict.incident > impl_->incidents.size()) return &verdict;
+  const bool of_incident = verdict.incident != 0 && verdict.incident <= impl_->incidents.size();
+  const bool shows_lost = verdict.lost_before != 0 || verdict.lost_or_missed != 0 || verdict.lost_after != 0;
+  if (!of_incident && !shows_lost) return &verdict;
   impl_->shown = verdict;
-  impl_->shown.incident = (impl_->incidents[verdict.incident - 1] + 1) & Verdict::incidents_at_most;
+  if (of_incident)
+    impl_->shown.incident = (impl_->incidents[verdict.incident - 1] + 1) & Verdict::incidents_at_most;
+  if (shows_lost) impl_->shown.read_losses_as(impl_->losses_of(verdict.connection));
   return &impl_->shown;
 }
 
@@ -268,6 +279,11 @@ void VerdictStore::merge_connection(std::uint32_t from, std::uint32_t to) {
 
 void VerdictStore::number_incidents(std::vector<std::uint32_t> ids) {
   impl_->incidents = std::move(ids);
+}
+
+void VerdictStore::read_losses_as(LossReading reading, std::vector<std::uint32_t> not_judged) {
+  impl_->losses = reading;
+  impl_->not_judged = std::move(not_judged);
 }
 
 std::uint64_t VerdictStore::lost() const noexcept {

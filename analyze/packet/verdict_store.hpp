@@ -40,6 +40,10 @@ class VerdictStore {
   /// `ids[i - 1]`.
   void number_incidents(std::vector<std::uint32_t> ids);
 
+  /// The capture has been judged: all later calls of find() read losses that way, and leave those of some
+  /// connections open, by their ids, ascending.
+  void read_losses_as(LossReading reading, std::vector<std::uint32_t> not_judged);
+
   /// Frames whose verdicts could not be kept.
   [[nodiscard]] std::uint64_t lost() const noexcept;
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "analyze/results/capture_point_text.hpp"
+#include "analyze/results/settle_losses.hpp"
 #include "analyze/results/unpaired_connections.hpp"
 
 namespace roce::analyze {
@@ -146,6 +147,7 @@ std::shared_ptr<Snapshot> conclude(AnalysisState&& followed, SourceFacts&& facts
     }
   }
   snapshot->completeness = completeness_of(*snapshot);
+  settle_losses(*snapshot, options.verdicts);
   find_all(*snapshot);
   diagnose(*snapshot);
   return snapshot;

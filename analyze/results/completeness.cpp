@@ -375,7 +375,8 @@ bool Completeness::lacks_many() const noexcept {
 
 bool Completeness::limited() const noexcept {
   return !bears(Need::packets | Need::place | Need::headers) || !holes.empty() || !one_direction.empty() ||
-         only_too_little() || lacks_many() || datagrams_missing != 0 || samples_only;
+         only_too_little() || missing_elsewhere != 0 || undecided != 0 || datagrams_missing != 0 ||
+         samples_only;
 }
 
 bool Completeness::explains_missing(std::uint64_t shown_by) const noexcept {

@@ -73,9 +73,11 @@ struct Completeness {
   std::vector<std::string> opcode_filtered;  ///< what the capture does not have, though it was sent
   std::vector<Hole> holes;
   std::uint64_t missing_elsewhere =
-      0;                          ///< packets that were delivered and not captured, outside of the holes
-  std::uint64_t delivered = 0;    ///< PSNs of which it would be known
-  std::uint64_t connections = 0;  ///< those with acknowledgements
+      0;  ///< packets that were delivered and not captured, outside of the holes
+  /// Packets that are missing and were sent again, though nothing asked for them: lost or not captured.
+  std::uint64_t undecided = 0;
+  std::uint64_t delivered = 0;               ///< PSNs of which it would be known
+  std::uint64_t connections = 0;             ///< those with acknowledgements
   std::vector<std::uint32_t> one_direction;  ///< ids of connections whose other direction passed elsewhere
   /// Connections of which a few packets of one direction were captured, and nothing that tells more.
   std::uint64_t too_little = 0;
@@ -102,7 +104,10 @@ struct Completeness {
   [[nodiscard]] bool only_too_little() const noexcept {
     return connections != 0 && too_little == connections;
   }
-  /// So many packets that were delivered are not in the capture, here and there, that nothing is sure.
+  /// Packets that were delivered are not in the capture, so others may be missing as well; or all that came
+  /// for a while.
+  [[nodiscard]] bool misses_packets() const noexcept { return !holes.empty() || missing_elsewhere != 0; }
+  /// Of the packets that were delivered so many are not in the capture, here and there, that nothing is sure.
   [[nodiscard]] bool lacks_many() const noexcept;
   /// Something that was captured is not judged in full, for what is missing.
   [[nodiscard]] bool limited() const noexcept;

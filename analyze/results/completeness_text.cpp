@@ -201,6 +201,14 @@ std::string capture_limits_text(const Snapshot& s) {
                     "answers are not sure",
                     c.missing_elsewhere, plural(c.delivered, "packet", "packets"),
                     c.missing_elsewhere == 1 ? "is" : "are"));
+  else if (c.missing_elsewhere != 0)
+    say(fmt::format("At least {} that the network did deliver {} missing in this capture, here and there",
+                    packets_text(c.missing_elsewhere), c.missing_elsewhere == 1 ? "is" : "are"));
+  if (c.undecided != 0)
+    say(fmt::format(
+        "{} that {} sent again along with others {} missing here: lost upstream of this capture or not "
+        "captured, which cannot be told",
+        packets_text(c.undecided), c.undecided == 1 ? "was" : "were", c.undecided == 1 ? "is" : "are"));
   if (c.datagrams_missing != 0)
     say(fmt::format("{} of {} {} not here: lost on the way or not captured, which nobody can tell of UD",
                     c.datagrams_missing, plural(c.datagrams, "UD packet", "UD packets"),

@@ -194,6 +194,7 @@ constexpr ConnectionColumn columns_of_connections[] = {
     loss_column<ConnectionRow, lost_at<Lost::after_capture>>(Lost::after_capture),
     loss_column<ConnectionRow, lost_at<Lost::by_capture>>(Lost::by_capture),
     loss_column<ConnectionRow, lost_at<Lost::trimmed>>(Lost::trimmed),
+    loss_column<ConnectionRow, lost_at<Lost::undecided>>(Lost::undecided),
     count_column<ConnectionRow, sequence_count<&SequenceCounts::out_of_order>>(
         "out_of_order", "reordered", "packets out of order that are not retransmissions", 3),
     count_column<ConnectionRow, sequence_count<&SequenceCounts::duplicate_captures>>(
@@ -298,8 +299,7 @@ SequenceCounts ConnectionRow::sequence() const noexcept {
 }
 
 std::uint64_t ConnectionRow::lost() const noexcept {
-  const SequenceCounts counts = sequence();
-  return std::accumulate(counts.lost.begin(), counts.lost.end(), std::uint64_t{0});
+  return sequence().lost_packets();
 }
 
 double ConnectionRow::goodput_bps() const noexcept {

@@ -65,8 +65,7 @@ std::uint64_t flow_retransmitted(const Flow& f) {
   return f.sequence().retransmitted_packets();
 }
 std::uint64_t lost_packets(const Flow& f) {
-  const auto& lost = f.sequence().lost;
-  return std::accumulate(lost.begin(), lost.end(), std::uint64_t{0});
+  return f.sequence().lost_packets();
 }
 template <Lost where>
 std::uint64_t flow_lost_at(const Flow& f) {
@@ -147,6 +146,7 @@ constexpr FlowColumn columns_of_flows[] = {
     loss_column<Flow, flow_lost_at<Lost::after_capture>>(Lost::after_capture),
     loss_column<Flow, flow_lost_at<Lost::by_capture>>(Lost::by_capture),
     loss_column<Flow, flow_lost_at<Lost::trimmed>>(Lost::trimmed),
+    loss_column<Flow, flow_lost_at<Lost::undecided>>(Lost::undecided),
     count_column<Flow, flow_sequence_count<&SequenceCounts::out_of_order>>(
         "out_of_order", "reordered", "packets out of order that are not retransmissions", 4),
     count_column<Flow, flow_sequence_count<&SequenceCounts::duplicate_captures>>(

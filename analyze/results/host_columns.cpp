@@ -78,7 +78,7 @@ std::vector<HostRow> host_rows(const Snapshot& snapshot) {
       if (const Flow* flow = row.flow(side)) {
         const SequenceCounts& counts = flow->sequence();
         host.resent += counts.retransmitted_packets();
-        host.lost = std::accumulate(counts.lost.begin(), counts.lost.end(), host.lost);
+        host.lost += counts.lost_packets();
       }
       const auto& naks = row->requester[side].trouble->naks;
       host.naks = std::accumulate(naks.begin(), naks.end(), host.naks);

@@ -21,7 +21,8 @@ inline constexpr std::array<LossWords, lost_count> loss_words{
      {"lost_before_capture", "lost upstream", "transmissions lost upstream of the capture point"},
      {"lost_after_capture", "lost downstream", "transmissions lost downstream of the capture point"},
      {"lost_by_capture", "not captured", "transmissions that were delivered, but not captured"},
-     {"lost_trimmed", "trimmed", "transmissions that a switch upstream trimmed"}}};
+     {"lost_trimmed", "trimmed", "transmissions that a switch upstream trimmed"},
+     {"lost_undecided", "lost or missed", "transmissions that are missing: lost, or only not captured"}}};
 
 /// `get` counts those that were lost there. Shown on request.
 template <class Row, std::uint64_t (*get)(const Row&)>

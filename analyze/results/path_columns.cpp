@@ -152,7 +152,7 @@ class PathTable {
   }
 
   void add_shares(const Flow& flow, const std::vector<PathShare>& shares) {
-    std::array<std::uint64_t, lost_count> lost = flow.sequence().lost;
+    LossCounts lost = flow.sequence().lost;
     std::uint64_t repeats = flow.sequence().retransmitted_packets();
     for (const PathShare& share : shares) {
       PathRow& row = at(flow, share.others ? FlowPath() : share.path, {}, !share.others);
@@ -178,7 +178,7 @@ class PathTable {
   }
 
   /// What of a flow of several paths is known of the flow only.
-  void add_rest(const Flow& flow, const std::array<std::uint64_t, lost_count>& lost, std::uint64_t repeats) {
+  void add_rest(const Flow& flow, const LossCounts& lost, std::uint64_t repeats) {
     const bool any = repeats != 0 || std::any_of(lost.begin(), lost.end(), [](auto n) { return n != 0; });
     if (!any) return;
     PathRow& row = at(flow, {}, {}, false);
@@ -276,6 +276,7 @@ constexpr PathColumn columns_of_paths[] = {
     loss_column<PathRow, path_lost<Lost::after_capture>>(Lost::after_capture),
     loss_column<PathRow, path_lost<Lost::by_capture>>(Lost::by_capture),
     loss_column<PathRow, path_lost<Lost::trimmed>>(Lost::trimmed),
+    loss_column<PathRow, path_lost<Lost::undecided>>(Lost::undecided),
     count_column<PathRow, path_count<&PathRow::retransmitted>>("retransmitted", "retrans",
                                                                "retransmitted packets", 2),
     count_column<PathRow, path_count<&PathRow::late>>("out_of_order", "reordered",

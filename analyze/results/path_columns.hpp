@@ -32,7 +32,7 @@ struct PathRow {
   std::uint64_t ce = 0;
   std::uint64_t late = 0;
   std::uint64_t retransmitted = 0;
-  std::array<std::uint64_t, lost_count> lost{};
+  LossCounts lost{};
   Histogram latency_ns;          ///< of operations that were requested on it
   std::uint64_t fastest_ns = 0;  ///< from a request to its response; 0 = unknown
   std::uint64_t pair_bytes = 0;  ///< of all paths from src to dst

@@ -21,11 +21,12 @@ constexpr FlagMark flag_marks[] = {
 
 std::string_view lost_words(Lost lost) noexcept {
   using enum Lost;
-  static constexpr EnumNames<Lost, 5> names({{none, ""},
-                                             {before_capture, "Loss upstream"},
-                                             {after_capture, "Loss downstream"},
-                                             {by_capture, "Loss in capture"},
-                                             {trimmed, "Lost: trimmed"}});
+  static constexpr EnumNames<Lost, lost_count> names({{none, ""},
+                                                      {before_capture, "Loss upstream"},
+                                                      {after_capture, "Loss downstream"},
+                                                      {by_capture, "Loss in capture"},
+                                                      {trimmed, "Lost: trimmed"},
+                                                      {undecided, "Lost or not captured"}});
   return names[lost];
 }
 
@@ -61,7 +62,8 @@ void append_analysis_marks(std::string& out, const PacketView& packet) {
     append_decimal(out, v.gap);
     out += ']';
   }
-  for (const Lost where : {Lost::before_capture, Lost::after_capture, Lost::by_capture, Lost::trimmed}) {
+  for (const Lost where :
+       {Lost::before_capture, Lost::after_capture, Lost::by_capture, Lost::trimmed, Lost::undecided}) {
     const std::uint32_t count = v.lost(where);
     if (count == 0) continue;
     out += "  [";

@@ -22,9 +22,12 @@ bool has_sequence(Service service) noexcept {
 /// What was booked on the packet before the rest was known of it stays booked.
 void keep_lost(Verdict& verdict, const Verdict& before) noexcept {
   if (!before.any_lost()) return;
-  constexpr std::uint64_t most = 0xffffffff;
   verdict.lost_before =
-      static_cast<std::uint32_t>(std::min(std::uint64_t{verdict.lost_before} + before.lost_before, most));
+      std::min<std::uint32_t>(verdict.lost_before + before.lost_before, Verdict::most_before) &
+      Verdict::most_before;
+  verdict.lost_or_missed =
+      std::min<std::uint32_t>(verdict.lost_or_missed + before.lost_or_missed, Verdict::most_open) &
+      Verdict::most_open;
   verdict.lost_after = static_cast<std::uint8_t>(std::min(verdict.lost_after + before.lost_after, 0xff));
   verdict.miss(true, static_cast<std::int64_t>(before.missed));
   verdict.miss(false, static_cast<std::int64_t>(before.missed_of_other));

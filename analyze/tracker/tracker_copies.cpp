@@ -61,15 +61,16 @@ void Tracker::Impl::note_ruled(const Step& s, Track& track) {
     here->after_nak = here->repeats && ruling.cause == Cause::nak && !ruling.spurious;
   }
   ShownLoss loss{Lost::before_capture, s.side, s.number, s.side, s.r.time_ns, 1, s.counts};
-  loss.count = ruling.lost_before;
+  loss.count = ruling.lost_before + ruling.lost_or_missed;
   if (loss.count != 0) claim(track, {loss, 0, psn_place_of(s.r.psn, s.info.response)});
   loss.where = Lost::after_capture;
   loss.side ^= 1U;
   loss.count = 1;
-  if (ruling.lost_after != 0) claim(track, {loss, ruling.lost_frame, 0});
+  if (ruling.lost_after + ruling.lost_behind_one != 0) claim(track, {loss, ruling.lost_frame, 0});
   if (ruling.doubt != episode::Doubt::none) claim(track, {loss, ruling.doubt_frame, 0, ruling.doubt});
-  if (ruling.lost_after <= 1) return;
-  loss.count = ruling.lost_after - 1;
+  const std::uint32_t behind = ruling.lost_after + ruling.lost_behind_one;
+  if (behind <= 1) return;
+  loss.count = behind - 1;
   claim(track, {loss, 0, 0});
 }
 

@@ -266,7 +266,8 @@ void Tracker::Impl::leave_open(Track& track, const Step& s) {
   if (s.ruling.doubt == episode::Doubt::none || track.views != nullptr) return;
   if (track.doubtful.size() >= DoubtfulLoss::at_most || open_losses >= DoubtfulLoss::of_all) return;
   ++open_losses;
-  track.doubtful.push_back({{Lost::after_capture, s.side ^ 1U, s.number, s.side, s.r.time_ns, 1, s.counts},
+  const Lost where = s.ruling.doubt_behind_one ? Lost::undecided : Lost::after_capture;
+  track.doubtful.push_back({{where, s.side ^ 1U, s.number, s.side, s.r.time_ns, 1, s.counts},
                             s.ruling.doubt,
                             s.info.response ? s.side ^ 1U : s.side});
 }
@@ -344,7 +345,8 @@ bool Tracker::Impl::explain_episode(std::uint32_t connection) {
   link(tracks[connection]);
   return std::any_of(rulings.begin(), rulings.end(), [](const episode::Ruling& each) {
     return each.what == episode::Ruling::What::repeat ||
-           (each.lost_before | each.lost_after | each.missed_own | each.missed_other) != 0;
+           (each.lost_before | each.lost_or_missed | each.lost_after | each.lost_behind_one |
+            each.missed_own | each.missed_other) != 0;
   });
 }
 

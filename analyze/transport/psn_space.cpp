@@ -39,9 +39,14 @@ void PsnSpace::finish_gaps(Connection& connection, Flow* flow, Flow* back, Track
       note_unseen(gap, gap.to, false, shared);
     });
   // A READ cannot complete with a response missing, so a requester that went on, for longer than it would
-  // take to ask again, had it.
+  // take to ask again, had it. Where the capture is known to miss packets less has to speak for it.
+  const std::vector<UnseenRow>& rows = shared.gaps.rows;
+  const bool misses =
+      !response_gaps_.empty() &&
+      std::any_of(rows.begin(), rows.end(), [](const UnseenRow& row) { return row.delivered; });
   response_gaps_.for_each([&](const PsnGap& gap) {
-    constexpr std::int64_t went_on = 64, went_on_a_little = 8;
+    constexpr std::int64_t far = 64, went_on_a_little = 8;
+    const std::int64_t went_on = misses ? 2 * went_on_a_little : far;
     if (req_.next - gap.to < went_on_a_little || req_.last_ns <= gap.time_ns) return;
     note_unseen(gap, gap.to, true, shared);
     if (req_.next - gap.to < went_on) return;

@@ -12,9 +12,9 @@ using episode::Ruling;
 
 namespace {
 
-constexpr std::array<Event, lost_count> lost_event{Event::gap, Event::lost_before_capture,
-                                                   Event::lost_after_capture, Event::lost_by_capture,
-                                                   Event::lost_trimmed};
+constexpr std::array<Event, lost_count> lost_event{
+    Event::gap,          Event::lost_before_capture, Event::lost_after_capture, Event::lost_by_capture,
+    Event::lost_trimmed, Event::lost_undecided};
 constexpr std::array<Event, cause_count> repeat_event{
     Event::retransmitted_unknown, Event::retransmitted_nak,        Event::retransmitted_timeout,
     Event::retransmitted_rnr,     Event::retransmitted_read_retry, Event::retransmitted_unknown};
@@ -24,9 +24,10 @@ void show_lost(Verdict& verdict, Lost where, bool own, std::uint64_t more) noexc
   const auto sum = [more](std::uint64_t before, std::uint64_t most) {
     return static_cast<std::uint32_t>(std::min(before + more, most));
   };
-  constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
   if (where == Lost::before_capture) {
-    verdict.lost_before = sum(verdict.lost_before, most);
+    verdict.lost_before = sum(verdict.lost_before, Verdict::most_before) & Verdict::most_before;
+  } else if (where == Lost::undecided) {
+    verdict.lost_or_missed = sum(verdict.lost_or_missed, Verdict::most_open) & Verdict::most_open;
   } else if (where == Lost::after_capture) {
     verdict.lost_after = static_cast<std::uint8_t>(sum(verdict.lost_after, 0xff));
   } else if (where == Lost::trimmed) {
@@ -104,7 +105,13 @@ void book_loss(const ShownLoss& loss, Connection& connection, Flow* flow, Series
   const auto where = static_cast<std::size_t>(loss.where);
   if (flow != nullptr) flow->sequence_to_change().lost[where] += loss.count;
   connection.sent[loss.side].add(lost_event[where], loss.by, loss.time_ns, loss.count);
-  if (loss.time_ns != capture::no_time) series.at(loss.time_ns).lost += loss.count;
+  if (loss.time_ns == capture::no_time) return;
+  Series::Bucket& bucket = series.at(loss.time_ns);
+  if (loss.where == Lost::undecided) {
+    bucket.undecided += static_cast<std::uint32_t>(loss.count);
+  } else {
+    bucket.lost += loss.count;
+  }
 }
 
 void book_ruling(Step& s, bool compared) {
@@ -132,8 +139,10 @@ void book_ruling(Step& s, bool compared) {
               s.shared.series, &s.verdict);
   };
   lose(Lost::before_capture, s.side, compared ? 0 : ruling.lost_before);
+  lose(Lost::undecided, s.side, compared ? 0 : ruling.lost_or_missed);
   lose(Lost::by_capture, s.side, ruling.missed_own);
   lose(Lost::after_capture, s.side ^ 1U, compared ? 0 : ruling.lost_after);
+  lose(Lost::undecided, s.side ^ 1U, compared ? 0 : ruling.lost_behind_one);
   lose(Lost::by_capture, s.side ^ 1U, ruling.missed_other);
   lose(Lost::trimmed, s.side, ruling.trimmed ? 1 : 0);
 }

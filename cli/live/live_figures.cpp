@@ -42,7 +42,7 @@ std::uint64_t above(std::uint64_t now, std::uint64_t before) noexcept {
 }
 
 std::uint64_t lost_of(const analyze::SequenceCounts& counts) noexcept {
-  return std::accumulate(counts.lost.begin(), counts.lost.end(), std::uint64_t{0});
+  return counts.lost_packets();
 }
 
 std::string end_text(const analyze::Endpoint& end) {

@@ -48,6 +48,8 @@ const analyze::Verdict* PipeFollower::verdict() {
   verdict_ = *kept;
   verdict_.response = 0;  // known only of what happened to wait
   verdict_.incident = 0;  // numbered at the end
+  // Whether the capture misses packets is known at the end as well.
+  verdict_.read_losses_as(analyze::LossReading::lost);
   return &verdict_;
 }
 

@@ -78,10 +78,12 @@ QStringList remarks_of(const TracePoint& point) {
   if (v.has(Verdict::spurious)) remarks << TraceWords::tr("spurious: it had been acknowledged");
   if (point.has(TracePoint::lost_behind)) remarks << TraceWords::tr("lost downstream of the capture point");
   if (v.lost_before != 0)
-    remarks << TraceWords::tr("%1 lost upstream of the capture point").arg(v.lost_before);
+    remarks << TraceWords::tr("%1 lost upstream of the capture point").arg(std::uint32_t{v.lost_before});
   if (const std::uint32_t other = v.lost_after - v.lost_itself(); other != 0)
     remarks << TraceWords::tr("indicates a loss of %1 sent by the peer, downstream of the capture point")
                    .arg(other);
+  if (v.lost_or_missed != 0)
+    remarks << TraceWords::tr("%1 lost or not captured").arg(std::uint32_t{v.lost_or_missed});
   if (v.missed != 0 || v.missed_of_other != 0)
     remarks << TraceWords::tr("%1 not captured").arg(v.missed + v.missed_of_other);
   if (v.gap != 0) remarks << TraceWords::tr("PSN gap of %1 before it").arg(v.gap);

@@ -94,8 +94,8 @@ void check(const std::vector<Note>& notes, const Explanation& said) {
   require(said.rulings.size() == notes.size(), "a ruling for each");
   std::uint64_t told = 0;
   for (const Ruling& ruling : said.rulings) {
-    told += std::uint64_t{ruling.lost_before} + ruling.lost_after + ruling.missed_own + ruling.missed_other +
-            (ruling.trimmed ? 1 : 0);
+    told += std::uint64_t{ruling.lost_before} + ruling.lost_or_missed + ruling.lost_after +
+            ruling.lost_behind_one + ruling.missed_own + ruling.missed_other + (ruling.trimmed ? 1 : 0);
     require(is_note(ruling.trigger), "the trigger of a ruling");
   }
   require(told == said.losses.size(), "losses by ruling");

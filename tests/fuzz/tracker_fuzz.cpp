@@ -261,7 +261,8 @@ void check_sums(const Tracker::Result& result, VerdictStore& store, const Fed& f
   constexpr std::array places{std::pair(Lost::before_capture, Event::lost_before_capture),
                               std::pair(Lost::after_capture, Event::lost_after_capture),
                               std::pair(Lost::by_capture, Event::lost_by_capture),
-                              std::pair(Lost::trimmed, Event::lost_trimmed)};
+                              std::pair(Lost::trimmed, Event::lost_trimmed),
+                              std::pair(Lost::undecided, Event::lost_undecided)};
   for (const auto& [where, event] : places) {
     for (const Connection& c : result.connections)
       counted.lost[static_cast<std::size_t>(where)] += c.sent[0].count(event) + c.sent[1].count(event);

@@ -39,7 +39,9 @@ void write_completeness(JsonWriter& json, const Snapshot& snapshot) {
   json.end_array().field("doubled", rounded(c.doubled)).field("several_points", c.several_points);
   json.field("cut_at", c.cut_at).field("clock_steps", c.clock_steps);
   json.field("equal_stamps", rounded(c.equal_stamps)).field("unacknowledged", c.unacknowledged);
-  json.field("missing_elsewhere", c.missing_elsewhere).field("datagrams", c.datagrams);
+  json.field("missing_elsewhere", c.missing_elsewhere)
+      .field("undecided", c.undecided)
+      .field("datagrams", c.datagrams);
   json.field("datagrams_missing", c.datagrams_missing).field("samples_only", c.samples_only);
   json.field("judges_losses", c.may_judge_losses()).field("limited", c.limited());
   json.field("text", capture_limits_text(snapshot)).end_object();

@@ -278,6 +278,7 @@ JsonColumns<ConnectionRow> connection_keys() {
            "lost_after_capture",
            "lost_by_capture",
            "lost_trimmed",
+           "lost_undecided",
            "out_of_order",
            "duplicate_captures",
            "wasted_bytes",

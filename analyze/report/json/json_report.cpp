@@ -147,6 +147,7 @@ JsonColumns<Flow> flow_keys() {
        "lost_after_capture",
        "lost_by_capture",
        "lost_trimmed",
+       "lost_undecided",
        "out_of_order",
        "duplicate_captures",
        "duplicate_network",
@@ -210,7 +211,8 @@ void write_sequence(JsonWriter& json, const SequenceCounts& counts) {
   json.field("duplicate_captures", counts.duplicate_captures);
   json.field("duplicate_network", counts.duplicate_network);
   json.key("lost").begin_object();
-  for (const Lost lost : {Lost::before_capture, Lost::after_capture, Lost::by_capture, Lost::trimmed})
+  for (const Lost lost :
+       {Lost::before_capture, Lost::after_capture, Lost::by_capture, Lost::trimmed, Lost::undecided})
     json.field(lost_name(lost), counts.lost[static_cast<std::size_t>(lost)]);
   json.end_object();
   json.key("wasted").begin_object().field("packets", counts.wasted_packets);

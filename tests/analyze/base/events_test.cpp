@@ -78,6 +78,26 @@ TEST(Events, FramesWithoutATimeDoNotStretchTheSpan) {
   EXPECT_EQ(events.find(Event::cnp)->last_time_ns, 500);
 }
 
+TEST(Events, CountOneKindAmongThoseOfAnother) {
+  Events events;
+  events.add(Event::lost_undecided, 4, 50, 2);
+  EXPECT_EQ(
+      events.counted_as(Event::lost_undecided, Event::lost_before_capture).count(Event::lost_before_capture),
+      2U);
+  events.add(Event::lost_before_capture, 9, 90);
+  const Events read = events.counted_as(Event::lost_undecided, Event::lost_before_capture);
+  EXPECT_EQ(read.find(Event::lost_undecided), nullptr);
+  const EventLog& log = *read.find(Event::lost_before_capture);
+  EXPECT_EQ(log.count, 3U);
+  EXPECT_EQ(log.first_time_ns, 50);
+  EXPECT_EQ(log.last_time_ns, 90);
+  EXPECT_EQ(log.frames[0], 4U);
+  EXPECT_EQ(log.frames[1], 9U);
+  EXPECT_EQ(log.last_frame, 9U);
+  EXPECT_TRUE(log.several_at_once);
+  EXPECT_EQ(events.counted_as(Event::cnp, Event::gap).count(Event::lost_undecided), 2U);  // there is none
+}
+
 TEST(Connection, NamesAreThoseOfTheReport) {
   EXPECT_EQ(evidence_name(Evidence::udp_source_port), "udp_source_port");
   EXPECT_EQ(evidence_name(Evidence::msn), "msn");

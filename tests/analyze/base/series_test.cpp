@@ -64,7 +64,7 @@ TEST(Series, WideningKeepsSumsAndMaxima) {
   Series s;
   for (int i = 0; i < 2048; ++i) {
     auto& bucket = s.at(i * us);
-    bucket = {1, 100, 50, 2, static_cast<std::uint32_t>(i), 3};
+    bucket = {1, 100, 50, 2, static_cast<std::uint32_t>(i), 1, 3};
   }
   EXPECT_EQ(s.width_ns(), us);
   EXPECT_EQ(s.buckets().size(), Series::limit);
@@ -78,6 +78,7 @@ TEST(Series, WideningKeepsSumsAndMaxima) {
     EXPECT_EQ(bucket.goodput_bytes, 100U);
     EXPECT_EQ(bucket.retransmitted, 4U);
     EXPECT_EQ(bucket.in_flight_max, 2 * i + 1);
+    EXPECT_EQ(bucket.undecided, 2U);
     EXPECT_EQ(bucket.lost, 6U);
   }
   EXPECT_EQ(s.buckets()[1024].packets, 0U);

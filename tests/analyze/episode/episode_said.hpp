@@ -33,8 +33,9 @@ inline std::string said(const Ruling& ruling) {
   const auto add = [&](const char* word, std::uint32_t count) {
     if (count != 0) text += (text.empty() ? "" : " ") + std::string(word) + "=" + std::to_string(count);
   };
-  add("before", ruling.lost_before);
-  add("after", ruling.lost_after);
+  // Whether the capture misses packets tells whether what nobody asked for itself was lost as well.
+  add("before", ruling.lost_before + ruling.lost_or_missed);
+  add("after", ruling.lost_after + ruling.lost_behind_one);
   add("missed", ruling.missed_own + ruling.missed_other);
   if (ruling.doubt != Doubt::none) text += text.empty() ? "open" : " open";
   return text;

@@ -2,6 +2,11 @@
 // Which requests were lost before the capture, where nobody needed them again or the way is in question.
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
 #include "tests/analyze/episode/episode_said.hpp"
 
 namespace roce::analyze::episode {
@@ -341,6 +346,51 @@ TEST(EpisodeLosses, WhoGoesOnHasTakenTheResponseThatTheCaptureMissed) {
       4121 last 19        | timeout
       4126 ack 19 =7      |
   )");
+}
+
+/// By PSN: whether its loss upstream may as well be one of the capture.
+std::map<std::int64_t, bool> or_missed(const std::string& text) {
+  std::vector<Note> notes;
+  for (const EpisodeLine& line : parse_episode(text)) notes.push_back(line.note);
+  Facts facts;
+  facts.first = facts.acked = notes.front().psn;
+  std::map<std::int64_t, bool> all;
+  for (const Loss& loss : explain(notes, facts).losses) {
+    if (loss.where == Lost::before_capture) all[loss.psn] = loss.or_missed;
+  }
+  return all;
+}
+
+TEST(EpisodeLosses, WhatOnlyComesAgainWithAnotherMayNotHaveBeenCaptured) {
+  // The NAK asks for 13; 14 comes again with it.
+  EXPECT_EQ(or_missed(R"(
+        0 write 10 |
+        1 write 11 |
+        2 write 12 |
+        5 write 15 |
+       12 nak 13 |
+       50 write 13 | nak before=1
+       51 write 14 | nak before=1
+       52 write 15 | nak
+       60 ack 15 |
+  )"),
+            (std::map<std::int64_t, bool>{{13, false}, {14, true}}));
+}
+
+TEST(EpisodeLosses, ANakBehindAnRnrNakAsksForWhatCame) {
+  // 13 was not taken, for its receiver was not ready: that it was not captured is no loss.
+  EXPECT_EQ(or_missed(R"(
+        0 write 10 |
+        1 write 11 |
+        2 write 12 |
+        5 write 14 |
+       12 rnr 13 |
+       13 nak 13 |
+      950 write 13 | rnr before=1
+      951 write 14 | rnr
+      960 ack 14 |
+  )"),
+            (std::map<std::int64_t, bool>{{13, true}}));
 }
 
 }  // namespace

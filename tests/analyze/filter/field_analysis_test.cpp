@@ -159,7 +159,7 @@ TEST_F(AnalysisFields, a_word_that_a_field_never_says_is_an_error) {
   EXPECT_EQ(typo.error().column, 23U);
   EXPECT_EQ(typo.error().message,
             "roce.analysis.lost has no value after; expected before_capture, after_capture, by_capture, "
-            "trimmed");
+            "trimmed, undecided");
   EXPECT_FALSE(Filter::compile("roce.direction in {a_to_b, c_to_d}"));
   EXPECT_FALSE(Filter::compile("roce.icrc.status != \"bad\""));
   EXPECT_TRUE(Filter::compile("roce.analysis.lost contains after"));

@@ -132,12 +132,13 @@ class Wire {
 
   /// Ends the capture after some silence.
   void finish(std::int64_t silence_ns = 0) {
-    result = tracker_.finish(now_ns + silence_ns);
+    result = read_as_lost(tracker_.finish(now_ns + silence_ns));
+    verdicts_.read_losses_as(LossReading::lost, {});
     finished_ = true;
   }
 
   /// What would be said if the capture ended here, as for a snapshot.
-  [[nodiscard]] Tracker::Result so_far() const { return Tracker(tracker_).finish(now_ns); }
+  [[nodiscard]] Tracker::Result so_far() const { return read_as_lost(Tracker(tracker_).finish(now_ns)); }
 
   /// What is said of a packet, at the end of the capture: what comes after it may decide.
   [[nodiscard]] Verdict verdict(std::uint32_t number) {
@@ -181,6 +182,17 @@ class Wire {
   std::int64_t now_ns = 1'795'171'301'000'000'000;
   std::optional<std::uint16_t> port;  ///< instead of the one that follows from the queue pairs
   Tracker::Result result;
+
+  /// As of a capture that misses nothing.
+  [[nodiscard]] static Tracker::Result read_as_lost(Tracker::Result all) {
+    for (Flow& f : all.flows) f.read_losses_as(LossReading::lost);
+    for (Connection& c : all.connections) {
+      for (Events& events : c.sent)
+        events = events.counted_as(Event::lost_undecided, Event::lost_before_capture);
+    }
+    all.series.count_undecided_as_lost();
+    return all;
+  }
 
  private:
   /// What is missing before that PSN was sent, too, and had IDs.
