@@ -88,7 +88,7 @@ PreferencesDialog::PreferencesDialog(const Preferences& preferences, QWidget* pa
   mrc_port_->setRange(no_port, UINT16_MAX);
   mrc_port_->setSpecialValueText(tr("That of the policy, else %1").arg(dissect::Options{}.mrc_port));
   mrc_port_->setToolTip(tr("UDP port of MRC besides 4791; 0: none"));
-  decode_as_->setPlaceholderText(tr("falcon=7777,veroce=4794,ifa=253"));
+  decode_as_->setPlaceholderText(tr("falcon=7777,veroce=4794,ifa=253,csig=0x9900"));
   decode_as_->setToolTip(
       tr("Numbers that nobody assigned: UDP ports of Falcon and veRoCE, the IP protocol of IFA"));
   problem_->setWordWrap(true);
