@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "analyze/compare/comparison.hpp"
+#include "dissect/opcode.hpp"
 
 namespace roce::analyze {
 

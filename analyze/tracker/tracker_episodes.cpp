@@ -393,19 +393,19 @@ void Tracker::mirror_delayed(std::uint64_t frame, std::uint64_t before, std::uin
 }
 
 /// What came late by the numbers of the mirror, back to where the switch had it.
-void Tracker::Impl::put_delayed_in_place(std::vector<Held>& held) const {
+void Tracker::Impl::put_delayed_in_place(std::vector<Held>& packets) const {
   const std::vector<TrackerShared::Delayed>& delayed = shared.mirror_delayed;
-  if (delayed.empty() || held.size() < 2 || delayed.back().frame < held.front().number) return;
+  if (delayed.empty() || packets.size() < 2 || delayed.back().frame < packets.front().number) return;
   struct Place {
     std::uint64_t frame = 0;
     bool itself = true;
     std::uint32_t sequence = 0;
     std::size_t at = 0;
   };
-  std::vector<Place> places(held.size());
+  std::vector<Place> places(packets.size());
   bool any = false;
-  for (std::size_t i = 0; i < held.size(); ++i) {
-    const std::uint64_t number = held[i].number;
+  for (std::size_t i = 0; i < packets.size(); ++i) {
+    const std::uint64_t number = packets[i].number;
     const auto found = std::lower_bound(
         delayed.begin(), delayed.end(), number,
         [](const TrackerShared::Delayed& each, std::uint64_t it) { return each.frame < it; });
@@ -420,11 +420,11 @@ void Tracker::Impl::put_delayed_in_place(std::vector<Held>& held) const {
     return !a.itself && static_cast<std::int32_t>(a.sequence - b.sequence) < 0;
   });
   std::vector<Held> in_place;
-  in_place.reserve(held.size());
-  for (const Place& each : places) in_place.push_back(held[each.at]);
+  in_place.reserve(packets.size());
+  for (const Place& each : places) in_place.push_back(packets[each.at]);
   for (std::size_t i = in_place.size() - 1; i-- > 0;)
     in_place[i].record.time_ns = std::min(in_place[i].record.time_ns, in_place[i + 1].record.time_ns);
-  held = std::move(in_place);
+  packets = std::move(in_place);
 }
 
 }  // namespace roce::analyze

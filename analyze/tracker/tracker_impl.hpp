@@ -240,7 +240,7 @@ struct Tracker::Impl {
   // tracker_trims.cpp
   [[nodiscard]] static bool is_followed_when_trimmed(const PacketRecord& record) noexcept;
   [[nodiscard]] const Flow* flow_at(const PacketRecord& record) const;
-  void put_delayed_in_place(std::vector<Held>& held) const;
+  void put_delayed_in_place(std::vector<Held>& packets) const;
   static void put_trimmed_in_place(const Track& track, std::vector<Held>& held);
 
   // tracker_incidents.cpp
