@@ -173,13 +173,14 @@ void tell_shown_once(std::span<const Note> notes, Explanation& said) {
     if (copy) twice.insert(ruling.original);
   }
   if (4 * copies < 3 * others) return;
-  for (const Loss& loss : said.losses) {
+  for (Loss& loss : said.losses) {
     if (loss.where != Lost::after_capture || loss.note < 0) continue;
     if (twice.contains(notes[static_cast<std::size_t>(loss.note)].frame)) continue;
     Ruling& ruling = said.rulings[static_cast<std::size_t>(loss.shown)];
     if (ruling.lost_after == 0) continue;
     --ruling.lost_after;
     ++ruling.lost_behind_one;
+    loss.behind_one = true;
   }
   for (Ruling& ruling : said.rulings)
     ruling.doubt_behind_one = ruling.doubt != Doubt::none && !twice.contains(ruling.doubt_frame);

@@ -78,7 +78,12 @@ std::int32_t Judge::recovered_at(const Group& group) const {
 }
 
 void Judge::count(const Group& group, Incident& incident) const {
+  std::uint32_t behind_one = 0;
   for (const Loss* loss : group.losses) {
+    if (loss->behind_one) {
+      ++behind_one;
+      continue;
+    }
     ++(loss->where == Lost::after_capture ? incident.lost_after : incident.lost_before);
     if (loss->or_missed) ++incident.lost_or_missed;
   }
@@ -101,7 +106,7 @@ void Judge::count(const Group& group, Incident& incident) const {
     incident.discarded_bytes += at(i).bytes;
   }
   incident.retries = most;
-  incident.lost_at_most = incident.lost_at_least();
+  incident.lost_at_most = incident.lost_at_least() + behind_one;
 }
 
 /// Whether the answer to what was asked again was on its way: it came sooner than an answer can, or more

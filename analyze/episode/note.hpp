@@ -135,6 +135,7 @@ struct Loss {
   std::int32_t shown = -1;   ///< the note that shows it
   std::int32_t needed = -1;  ///< the one that was sent in its place; -1: none
   bool or_missed = false;    ///< lost upstream, or only not captured: nobody asked for it
+  bool behind_one = false;   ///< as in Ruling::lost_behind_one
 };
 
 /// Requests that are missing in one place, and why is not known, or the capture missed them.

@@ -50,11 +50,9 @@ void leave_unjudged(Incident& incident) noexcept {
 
 /// Lost, behind one of the points.
 void leave_place_open(Incident& incident) noexcept {
-  if (incident.lost_after == 0) return;
+  if (incident.what != IncidentKind::loss || incident.lost_at_least() != 0) return;
   incident.place = IncidentPlace::not_known;
   incident.place_by = 0;
-  incident.lost_at_most = std::max(incident.lost_at_most, incident.lost_at_least());
-  incident.lost_after = 0;
 }
 
 /// Those that may only not have been captured are no losses where the capture misses packets.

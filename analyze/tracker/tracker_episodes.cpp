@@ -280,8 +280,8 @@ void Tracker::Impl::settle_doubtful(Track& track) {
     Incident like;
     like.connection = track.result.id;
     like.side = static_cast<std::uint8_t>(each.requester);
-    if (const std::uint32_t number = incident_with(like, each.loss.by); number != 0)
-      incidents.at(number).turn_out_lost();
+    const std::uint32_t number = incident_with(like, each.loss.by);
+    if (number != 0 && each.loss.where == Lost::after_capture) incidents.at(number).turn_out_lost();
     const std::uint32_t place = track.places[side];
     Verdict* const verdict = shared.verdicts != nullptr ? shared.verdicts->at(each.loss.by) : nullptr;
     book_loss(each.loss, track.result, place == no_place ? nullptr : &flows.at(place), shared.series,
