@@ -75,7 +75,8 @@ def pairs(report, repeats):
     again = total(flows, "retransmitted", "packets")
     yield "retransmitted of flows and packets", again, len(repeats)
     yield "retransmitted of flows and series", again, sum(series["retransmitted"])
-    yield "lost of flows and series", sum(total(flows, "lost", place) for place in PLACES), sum(series["lost"])
+    if report["capture"]["completeness"]["judges_losses"]:  # else the series has none
+        yield "lost of flows and series", sum(total(flows, "lost", place) for place in PLACES), sum(series["lost"])
     yield from of_bytes(report)
     if not report["incidents_dropped"]:
         yield from of_incidents(report, repeats)
