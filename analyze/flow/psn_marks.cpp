@@ -39,56 +39,62 @@ bool has_psn_space(dissect::Service service) noexcept {
 
 }  // namespace
 
-void PsnMarks::see(const PacketRecord& record, std::int64_t begin_ns) {
-  const dissect::OpcodeInfo& opcode = dissect::opcode_info(record.opcode);
-  const bool response = opcode.operation == dissect::Operation::read_response;
-  if (!has_psn_space(opcode.service) || (!opcode.request && !response)) return;
-  if (record.key.dst_qp <= dissect::gsi_qpn || record.damaged() || record.trimmed() ||
-      record.time_ns == capture::no_time)
-    return;
+bool PsnMarks::is_counted(const PacketBrief& packet) noexcept {
+  const dissect::OpcodeInfo& opcode = dissect::opcode_info(packet.opcode);
+  return has_psn_space(opcode.service) &&
+         (opcode.request || opcode.operation == dissect::Operation::read_response) && !packet.damaged() &&
+         !packet.trimmed() && packet.time_ns != capture::no_time;
+}
+
+PsnMarks::State* PsnMarks::see_record(const PacketRecord& record, std::int64_t begin_ns) {
+  if (!is_counted(record) || record.key.dst_qp <= dissect::gsi_qpn) return nullptr;
   auto at = flows_.find(record.key);
   if (at == flows_.end()) {
     if (flows_.size() >= flow_limit) {
       ++left_out_;
-      return;
+      return nullptr;
     }
     at = flows_.emplace(record.key, State{}).first;
   }
-  State& state = at->second;
-  const bool settled = record.time_ns - begin_ns >= settle_ns;
-  if (response) {
-    pass(state.spaces.responses, state.responses, record, settled);
+  count(at->second, record, begin_ns);
+  return &at->second;
+}
+
+void PsnMarks::count(State& state, const PacketBrief& packet, std::int64_t begin_ns) const {
+  const bool settled = packet.time_ns - begin_ns >= settle_ns;
+  if (dissect::opcode_info(packet.opcode).operation == dissect::Operation::read_response) {
+    pass(state.spaces.responses, state.responses, packet, settled);
   } else {
-    pass(state.spaces.requests, state.requests, record, settled);
+    pass(state.spaces.requests, state.requests, packet, settled);
   }
 }
 
-void PsnMarks::pass(PsnSpaceMarks& space, Keeping& keeping, const PacketRecord& record, bool settled) {
-  const std::uint32_t ahead = (record.psn - space.psn_next) & psn_mask;
-  const std::uint32_t behind = (space.psn_next - 1 - record.psn) & psn_mask;
+void PsnMarks::pass(PsnSpaceMarks& space, Keeping& keeping, const PacketBrief& packet, bool settled) const {
+  const std::uint32_t ahead = (packet.psn - space.psn_next) & psn_mask;
+  const std::uint32_t behind = (space.psn_next - 1 - packet.psn) & psn_mask;
   const bool forward = ahead < half;
   const bool begins = space.packets == 0;
-  confirm(space, keeping, record.time_ns);
+  confirm(space, keeping, packet.time_ns);
   if (begins || (forward ? ahead : behind) > jump) {
     const std::uint32_t epoch = begins ? space.epoch : space.epoch + 1;
     space = {};
     space.epoch = epoch;
-    space.start_ns = record.time_ns;
-    space.psn_next = (record.psn + 1) & psn_mask;
+    space.start_ns = packet.time_ns;
+    space.psn_next = (packet.psn + 1) & psn_mask;
     space.psns = 1;
     keeping = {};
-    if (settled) space.marks.push_back({record.psn, record.time_ns, 0});
+    if (settled) space.marks.push_back({packet.psn, packet.time_ns, 0});
   } else if (forward) {
-    if (settled) keep(space, keeping, {roundest(space.psn_next, ahead + 1), record.time_ns, space.packets});
+    if (settled) keep(space, keeping, {roundest(space.psn_next, ahead + 1), packet.time_ns, space.packets});
     space.psns += ahead + 1;
-    space.psn_next = (record.psn + 1) & psn_mask;
+    space.psn_next = (packet.psn + 1) & psn_mask;
   } else {
     space.marks.resize(keeping.confirmed);
   }
   keeping.latest.reset();
-  if (settled && forward && space.psns > 1) keeping.latest = {record.psn, record.time_ns, space.packets};
+  if (settled && forward && space.psns > 1) keeping.latest = {packet.psn, packet.time_ns, space.packets};
   ++space.packets;
-  space.last_ns = record.time_ns;
+  space.last_ns = packet.time_ns;
 }
 
 void PsnMarks::confirm(const PsnSpaceMarks& space, Keeping& keeping, std::int64_t now_ns) {
@@ -142,6 +148,7 @@ std::unordered_map<FlowKey, PsnMarks::Taken, HashOfFlowKey> PsnMarks::take(std::
     taken.psns = spaces.requests.psns;
     if (taken.request || taken.response) all.emplace(at->first, taken);
     const bool idle = std::max(spaces.requests.last_ns, spaces.responses.last_ns) < idle_before_ns;
+    if (idle) std::fill(cached_.begin(), cached_.end(), Cached{});
     at = idle ? flows_.erase(at) : std::next(at);
   }
   return all;

@@ -59,7 +59,19 @@ class PsnMarks {
   explicit PsnMarks(std::size_t marks_at_most) noexcept : at_most_(marks_at_most) {}
 
   /// The next packet; `begin_ns`: first time of the capture.
-  void see(const PacketRecord& record, std::int64_t begin_ns);
+  void see(const PacketRecord& record, std::int64_t begin_ns) { (void)see_record(record, begin_ns); }
+  /// The same of a packet with a number of cached headers (PacketBrief::image), of which record_of() makes
+  /// the record: called only where the number was not seen lately, for it stands for one flow always.
+  template <class RecordOf>
+  void see_alike(const PacketBrief& packet, std::int64_t begin_ns, RecordOf&& record_of) {
+    if (!is_counted(packet)) return;
+    Cached& cached = cached_[packet.image % cached_.size()];
+    if (cached.image != packet.image) {
+      cached = {packet.image, see_record(record_of(), begin_ns)};
+    } else if (cached.state != nullptr) {
+      count(*cached.state, packet, begin_ns);
+    }
+  }
 
   struct Spaces {
     PsnSpaceMarks requests;
@@ -95,13 +107,24 @@ class PsnMarks {
     Keeping responses;
   };
 
-  void pass(PsnSpaceMarks& space, Keeping& keeping, const PacketRecord& record, bool settled);
+  struct Cached {
+    std::uint32_t image = 0;  ///< 0: none
+    State* state = nullptr;   ///< null: of no flow that is counted
+  };
+
+  /// Whether it is of a PSN space, by all that does not depend on its flow.
+  [[nodiscard]] static bool is_counted(const PacketBrief& packet) noexcept;
+  /// Its flow; null if it was not counted.
+  State* see_record(const PacketRecord& record, std::int64_t begin_ns);
+  void count(State& state, const PacketBrief& packet, std::int64_t begin_ns) const;
+  void pass(PsnSpaceMarks& space, Keeping& keeping, const PacketBrief& packet, bool settled) const;
   void keep(PsnSpaceMarks& space, Keeping& keeping, const PsnMark& mark) const;
   static void confirm(const PsnSpaceMarks& space, Keeping& keeping, std::int64_t now_ns);
 
   std::size_t at_most_;
   std::uint64_t left_out_ = 0;
   std::unordered_map<FlowKey, State, HashOfFlowKey> flows_;
+  std::vector<Cached> cached_ = std::vector<Cached>(8192);
   std::mutex mutex_;
 };
 

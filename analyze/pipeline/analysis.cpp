@@ -178,7 +178,8 @@ class Pipeline final : private Relay::Stages {
     for (std::size_t i = 0; i < frames.size(); ++i) {
       const PacketBrief& packet = batch.packets[i];
       if (packet.image != 0) {
-        options_.marks->see(stage_.record_of(frames[i], packet), batch.first_time_ns);
+        options_.marks->see_alike(packet, batch.first_time_ns,
+                                  [&] { return stage_.record_of(frames[i], packet); });
       } else if (packet.place != Tracker::no_hint) {
         options_.marks->see(batch.records[packet.place], batch.first_time_ns);
       }

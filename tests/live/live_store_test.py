@@ -97,6 +97,55 @@ class LiveStore(unittest.TestCase):
         self.assertEqual(missing, 0)
         self.assertGreater(batches, 2)
 
+    def test_two_hosts_and_what_was_lost_between(self):
+        """Both ends of one lossy flow, each captured live with its own clock of intervals, into one store."""
+        frames = []
+        for side, name in (("left", "ca"), ("left2", "cb")):
+            plain = os.path.join(self.folder, name + ".pcap")
+            subprocess.run(["zstd", "-dqf", LOSSY.replace(".cb.", f".{name}."), "-o", plain], check=True)
+            sent = read_capture(plain)
+            frames += [(when - sent[0][2], side, data) for data, _, when in sent]
+        namespace.make_pair("left2", "right2")
+        self.addCleanup(subprocess.run, ["ip", "link", "del", "left2"], stderr=subprocess.DEVNULL, check=False)
+        captures = []
+        spool = os.path.join(self.folder, "b")
+        for device, host, address, target in (("right", "a", "10.77.0.1", self.store), ("right2", "b", "10.77.0.2", spool + "/")):
+            written = os.path.join(self.folder, host + ".pcapng")
+            captures.append(subprocess.Popen([PROGRAM, "capture", "-i", device, "-w", written, "--json", "--store", target,
+                                              "--store-every", "1s", "--host", host, "--address", address], text=True,
+                                             stdout=subprocess.PIPE, stderr=subprocess.PIPE))
+            end = time.monotonic() + PATIENCE
+            while not os.path.exists(written) or os.path.getsize(written) == 0:
+                self.assertTrue(captures[-1].poll() is None and time.monotonic() < end, "it does not begin")
+                time.sleep(0.02)
+        slower = 5  # so that there are several intervals
+        with Sender("left") as left, Sender("left2") as left2:
+            began = time.monotonic_ns()
+            for when, side, data in sorted(frames, key=lambda each: each[0]):
+                rest = began + slower * when - time.monotonic_ns()
+                if rest > 0:
+                    time.sleep(rest / 1e9)
+                (left if side == "left" else left2).send(data)
+        for process in captures:
+            self.finish(process)
+        self.assertEqual(run("ship", spool, "--to", self.store, "--once").returncode, 0)
+        loss, = json.loads(run("fleet", "loss", "--from", self.store, "--json").stdout)["rows"]
+        # The truth between the same two marks, by what the files have.
+        marks = self.rows("SELECT a.mark_psn FROM intervals a JOIN intervals b ON a.flow_key = b.flow_key AND a.mark_psn = b.mark_psn"
+                          " WHERE a.host = 'a' AND b.host = 'b' AND a.mark_ns > 0 AND b.mark_ns > 0 ORDER BY a.mark_ns")
+        self.assertEqual(len(marks), loss["marks"])
+
+        def before(name, psn):
+            """Requests before the first of that PSN, or of a later one."""
+            shown = run("packets", os.path.join(self.folder, name), "-Y", "ip.src == 10.77.0.1 && infiniband", "-T", "fields", "-e",
+                        "infiniband.bth.psn").stdout.split()
+            return next(i for i, each in enumerate(shown) if int(each) >= psn)
+
+        (first,), (last,) = marks[0], marks[-1]
+        truth = before("a.pcapng", last) - before("a.pcapng", first) - (before("b.pcapng", last) - before("b.pcapng", first))
+        self.assertEqual((loss["lost"], loss["directed"], loss["from_host"]), (truth, "yes", "a"))
+        self.assertGreater(truth, 15)
+
     def test_a_spool_is_shipped_once(self):
         spool = os.path.join(self.folder, "spool")
         process, written = self.begin("--store", spool + "/", "--ship-every", "1s")
