@@ -35,8 +35,9 @@ def of_incidents(report, repeats):
     for place in PLACES[:2]:
         lost, told = total(flows, "lost", place), total(incidents, "lost", place)
         lost += total(flows, "lost", "trimmed") if place == "before_capture" else 0
-        # A second capture point shows more than one can tell.
-        more = any(flow["points"] for flow in flows) and lost > told
+        # A second capture point, or interface, shows more than one can tell: what only it settles is of no incident.
+        several = len(report["capture"]["interfaces"]) > 1 or any(flow["points"] for flow in flows)
+        more = several and lost > told
         yield f"lost {place} of flows and incidents", lost, lost if more else told
 
 
