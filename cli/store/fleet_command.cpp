@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command `fleet`: asks a store of captures of many hosts.
-#include <arpa/inet.h>
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
@@ -12,7 +11,6 @@
 #include <string>
 #include <vector>
 
-#include "analyze/base/address_text.hpp"
 #include "analyze/base/json_writer.hpp"
 #include "analyze/report/advice.hpp"
 #include "analyze/store/keys.hpp"
@@ -22,6 +20,7 @@
 #include "cli/core/link_options.hpp"
 #include "cli/core/output.hpp"
 #include "cli/store/fleet_answer.hpp"
+#include "cli/store/identity_options.hpp"
 #include "cli/store/store_export.hpp"
 
 namespace roce::cli {
@@ -64,15 +63,6 @@ std::optional<std::uint32_t> qp_of(std::string_view text) {
   return number && *number <= most ? std::optional(static_cast<std::uint32_t>(*number)) : std::nullopt;
 }
 
-std::optional<std::string> address_of(const std::string& text) {
-  unsigned char bytes[16];
-  if (::inet_pton(AF_INET, text.c_str(), bytes) == 1)
-    return analyze::address_text(dissect::IpAddress::v4(bytes));
-  if (::inet_pton(AF_INET6, text.c_str(), bytes) == 1)
-    return analyze::address_text(dissect::IpAddress::v6(bytes));
-  return std::nullopt;
-}
-
 /// What follows the name of a question.
 constexpr std::string_view words_of(Asked asked) {
   switch (asked) {
@@ -95,7 +85,7 @@ std::optional<std::uint64_t> key_of(Asked asked, const FleetOptions& options) {
   const std::vector<std::string>& words = options.words;
   if (asked == Asked::nothing) return words.empty() ? std::optional<std::uint64_t>(0) : std::nullopt;
   if (words.size() == 1 && asked != Asked::pair) return number_of(words[0]);
-  const auto address = [&](std::size_t i) { return address_of(words[i]); };
+  const auto address = [&](std::size_t i) { return plain_address(words[i]); };
   if (asked == Asked::pair && words.size() == 2 && address(0) && address(1))
     return analyze::hash_of_pair(options.fabric, *address(0), *address(1));
   if (asked == Asked::flow && words.size() == 3 && address(0) && address(1) && qp_of(words[2]))

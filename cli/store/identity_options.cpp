@@ -12,9 +12,6 @@
 #include "dissect/types.hpp"
 
 namespace roce::cli {
-namespace {
-
-/// The address in the notation of the store; none if it is none.
 std::optional<std::string> plain_address(const std::string& text) {
   unsigned char bytes[16];
   if (::inet_pton(AF_INET, text.c_str(), bytes) == 1)
@@ -23,6 +20,8 @@ std::optional<std::string> plain_address(const std::string& text) {
     return analyze::address_text(dissect::IpAddress::v6(bytes));
   return std::nullopt;
 }
+
+namespace {
 
 std::string label_error(const std::string& text) {
   const std::size_t equals = text.find('=');

@@ -2,6 +2,7 @@
 // Options that say whose rows a store gets.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,9 @@ class App;
 }
 
 namespace roce::cli {
+
+/// An IPv4 or IPv6 address in the notation of the store; none if it is none.
+[[nodiscard]] std::optional<std::string> plain_address(const std::string& text);
 
 /// As typed.
 struct IdentityOptions {
