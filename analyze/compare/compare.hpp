@@ -165,8 +165,11 @@ struct CompareDirection {
   Counted late;                   ///< reordered between the points
   std::int64_t most_late_ns = 0;  ///< maximum time after the first packet that overtook one
   std::uint64_t not_covered = 0;  ///< seen before or after the time of the other capture
-  // Of MRC, which sprays packets over many paths and sends again what was lost:
-  std::uint64_t undecided = 0;  ///< not seen at the second point, nor sent again: lost, or not captured there
+  /// Not seen at the second point, and lost or not captured there: of MRC, what was not sent again; all that
+  /// would be in `lost` where the second capture does not bear it (`judges_losses`).
+  std::uint64_t undecided = 0;
+  bool judges_losses = true;  ///< false: the second capture lacks so many packets that it proves no loss
+  // Of MRC, which sprays packets over many paths:
   std::uint64_t elsewhere =
       0;  ///< on paths of which the other point shows nothing, and not lost for all known
   RepeatCauses repeats;
@@ -195,7 +198,9 @@ struct ComparePointFacts {
   bool any_time = false;
   std::int64_t first_time_ns = 0, last_time_ns = 0;
   std::optional<std::uint64_t> dropped;  ///< by the capture; absent without drop statistics
-  std::uint64_t other_pairs = 0;         ///< pairs of addresses that the other point does not see,
+  /// Share of the packets passing here that the capture did not keep, if these are many; 0: few, or none.
+  double lacks = 0;
+  std::uint64_t other_pairs = 0;  ///< pairs of addresses that the other point does not see,
   ///< without black holes
   Counted other_packets;  ///< packets of these pairs
   std::vector<capture::Error> errors;

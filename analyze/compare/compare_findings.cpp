@@ -393,7 +393,7 @@ void find_changes(const CompareResult& result, std::vector<CompareFinding>& find
 
 /// Packets of a direction that are not in the capture at `point`, by their numbers in the other one.
 void add_missed(const Counted& missed, unsigned direction, std::string_view shown, unsigned point,
-                std::vector<CompareFinding>& findings) {
+                double lacks, std::vector<CompareFinding>& findings) {
   CompareFinding finding = made("missed_by_capture", Severity::warning, "Packets not captured",
                                 fmt::format("the capture at {}", point_names[point]), 1 - point);
   prove(finding, missed);
@@ -402,6 +402,14 @@ void add_missed(const Counted& missed, unsigned direction, std::string_view show
   finding.advice =
       "capture with a larger buffer (tcpdump -B 65536), fewer bytes a packet (-s 128) or a faster machine; "
       "a mirror port drops what its link cannot carry.";
+  constexpr double most_of_a_full_buffer = 0.3;
+  if (lacks >= most_of_a_full_buffer) {
+    finding.advice = fmt::format(
+        "if {} is a sample (one packet in N of a mirror, sFlow) or filtered, capture every packet there: "
+        "only "
+        "such a capture shows what was lost before it. Otherwise {}",
+        point_names[point], finding.advice);
+  }
   findings.push_back(std::move(finding));
 }
 
@@ -414,7 +422,7 @@ void find_captures(const CompareResult& result, std::vector<CompareFinding>& fin
           fmt::format("only in {} (its packet numbers): the capture at {} is incomplete, so others may only "
                       "seem lost.",
                       point_names[1 - direction], point_names[direction]),
-          direction, findings);
+          direction, result.points[direction].lacks, findings);
     }
     if (d.missed_behind.count != 0) {
       add_missed(
@@ -422,7 +430,7 @@ void find_captures(const CompareResult& result, std::vector<CompareFinding>& fin
           fmt::format("only in {} (its packet numbers), but acknowledged and never retransmitted: they "
                       "arrived, and the capture at {} lacks them.",
                       point_names[direction], point_names[1 - direction]),
-          1 - direction, findings);
+          1 - direction, result.points[1 - direction].lacks, findings);
     }
   }
   for (unsigned side = 0; side < 2; ++side) {

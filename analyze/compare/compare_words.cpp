@@ -36,7 +36,7 @@ constexpr Count counts[] = {
     {"duplicated between", false, false, [](const D& d) { return d.duplicated.count; }},
     {"not captured at the first point", false, false, [](const D& d) { return d.missed.count; }},
     {"not captured at the second point", false, false, [](const D& d) { return d.missed_behind.count; }},
-    {"MRC, not seen at the second point, undecided", false, false, [](const D& d) { return d.undecided; }},
+    {"not seen at the second point, undecided", false, false, [](const D& d) { return d.undecided; }},
     {"MRC, on paths of one point only", false, false, [](const D& d) { return d.elsewhere; }},
     {"outside the time of the other capture", false, false, [](const D& d) { return d.not_covered; }},
     {"retransmissions", false, true, [](const D& d) { return d.repeats.packets(); }},
@@ -113,6 +113,31 @@ std::vector<std::string> clock_lines(const CompareResult& result) {
         fmt::format("it drifts by {:.3g} ppm against A's; delays are corrected", *clocks.drift_ppm));
   }
   return lines;
+}
+
+std::string compare_limits_text(const CompareResult& result) {
+  constexpr std::string_view names[] = {"A", "B"};
+  std::string text;
+  const auto say = [&](std::string what) {
+    if (text.empty()) what.front() = 't';
+    text += (text.empty() ? "" : ". ") + what;
+  };
+  for (unsigned point = 0; point < 2; ++point) {
+    const double lacks = result.points[point].lacks;
+    if (lacks == 0) continue;
+    constexpr double more_than_a_full_buffer = 0.3;
+    say(fmt::format("The capture at {} lacks about {:.2g} % of the packets that passed there ({})",
+                    names[point], 100 * lacks,
+                    lacks >= more_than_a_full_buffer ? "sampled, filtered or overrun"
+                                                     : "a full buffer, or an overrun mirror port"));
+  }
+  for (unsigned direction = 0; direction < 2; ++direction) {
+    const CompareDirection& d = result.directions[direction];
+    if (d.judges_losses) continue;
+    say(fmt::format("Losses from {} to {} cannot be judged: {} that {} does not show may have arrived",
+                    names[direction], names[1 - direction], packets_text(d.undecided), names[1 - direction]));
+  }
+  return text;
 }
 
 std::string repeat_cause_text(RepeatCause cause, unsigned direction) {

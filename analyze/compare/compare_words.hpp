@@ -16,6 +16,9 @@ namespace roce::analyze {
 /// Offset and drift of the clocks, one line each.
 [[nodiscard]] std::vector<std::string> clock_lines(const CompareResult& result);
 
+/// What the captures do not bear: "the capture at B lacks 94 % of ...". Empty if nothing.
+[[nodiscard]] std::string compare_limits_text(const CompareResult& result);
+
 /// One figure of both directions.
 struct CompareFigure {
   std::string name;  ///< "lost between"; with `part`: a part of the figure above

@@ -65,6 +65,7 @@ CompareResult Comparison::run() {
   for (unsigned side = 0; side < 2; ++side)
     if (readers_[side].any_time()) ends_ns[side] = readers_[side].last_time_ns();
   book_.finish_repeats(ends_ns, result_);
+  settle_lost();
   result_.findings = compare_findings(result_);
   return std::move(result_);
 }
@@ -209,6 +210,7 @@ void Comparison::handle_matched(PacketSeen& seen, PacketSeen& fellow) {
   }
   CompareDirection& counts = result_.directions[direction];
   ++counts.matched;
+  mixtures_[direction].note(false);
   learn_times(direction, a, b);
   const PacketSeen& first = direction == 0 ? a : b;
   const PacketSeen& second = direction == 0 ? b : a;
@@ -339,9 +341,14 @@ void Comparison::handle_alone(std::uint64_t place, bool early) {
     return;
   }
   if (!whole) ++counts.lost_damaged;
+  mixtures_[direction].note(true);
   const std::optional<std::uint32_t> listed = list_lost(seen, direction, pair);
-  if (whole && pair.direction && !pair.either)
+  if (whole && pair.direction && !pair.either) {
     book_.sent(passage_of(seen, Outcome::lost), listed, direction, result_);
+  } else if (whole && pair.matched == 0 && is_answer(dissect::opcode_info(seen.opcode))) {
+    // What it acknowledges has arrived, whether or not this way passes the other point.
+    book_.sent(passage_of(seen, Outcome::unknown), std::nullopt, direction, result_);
+  }
 }
 
 }  // namespace roce::analyze

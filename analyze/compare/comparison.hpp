@@ -54,6 +54,8 @@ class Comparison {
   }
   void finish_pairs();
   void finish_lost();
+  /// Counts no loss where the capture that lacks the packets is known to lack others that did arrive.
+  void settle_lost();
   void finish_times();
   void note_matched_path(std::uint32_t flow, unsigned direction, const PacketSeen& a, const PacketSeen& b);
   /// `missed`: packets listed as lost that arrived.
@@ -77,6 +79,16 @@ class Comparison {
     std::int64_t least = 0, largest = 0;
   };
   Excess excess_[2];
+  /// How often a packet of a direction that both points show follows one that the second does not show.
+  struct Mixture {
+    std::uint64_t rows = 0;
+    bool alone = false;  ///< the last one
+    void note(bool is_alone) noexcept {
+      rows += alone && !is_alone ? 1 : 0;
+      alone = is_alone;
+    }
+  };
+  Mixture mixtures_[2];
   std::int64_t usual_[2] = {0, 0};  ///< moving mean of the deviation
   bool ended_[2] = {false, false};
   std::uint64_t taken_[2] = {0, 0};

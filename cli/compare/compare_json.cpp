@@ -52,6 +52,7 @@ void write_points(JsonWriter& json, const CompareResult& result) {
     write_time(json, "first_time", point.any_time ? std::optional(point.first_time_ns) : std::nullopt);
     write_time(json, "last_time", point.any_time ? std::optional(point.last_time_ns) : std::nullopt);
     json.field("dropped", point.dropped.value_or(0)).field("drop_statistics", point.dropped.has_value());
+    json.field("lacks_share", point.lacks);
     json.field("damaged", point.damaged).field("duplicate_captures", point.doubled);
     json.key("alone").begin_object().field("address_pairs", point.other_pairs);
     json.field("packets", point.other_packets.count).end_object();
@@ -107,6 +108,10 @@ void write_counts(JsonWriter& json, const CompareResult& result) {
   write_both(json, "trimmed", result, &CompareDirection::trimmed);
   write_both(json, "cut", result, &CompareDirection::cut);
   write_both(json, "undecided", result, &CompareDirection::undecided);
+  json.key("judges_losses").begin_object();
+  for (unsigned i = 0; i < direction_names.size(); ++i)
+    json.field(direction_names[i], result.directions[i].judges_losses);
+  json.end_object();
   write_both(json, "elsewhere", result, &CompareDirection::elsewhere);
   json.key("reordered").begin_object();
   for (unsigned i = 0; i < direction_names.size(); ++i) {

@@ -145,8 +145,12 @@ std::string counts_text(const std::vector<analyze::Diagnosis>& diagnoses) {
 }
 
 /// What is wrong, worst first, then the small print: how much there is of it, and what is worth knowing.
-void write_comparison_verdict(Page& page, const analyze::Snapshot& verdict) {
+void write_comparison_verdict(Page& page, const analyze::Snapshot& verdict, const std::string& limits) {
   constexpr std::size_t in_full = 10;
+  if (!limits.empty()) {
+    page.section("LIMITED", "1;33");
+    page.line(limits);
+  }
   write_what_is_wrong(page, verdict, in_full, SIZE_MAX);
   const analyze::CaptureHealth health = analyze::capture_health(verdict);
   page.section("Verdict", health.good() ? "1;32" : "1");
@@ -182,7 +186,7 @@ analyze::Snapshot verdict_of(const CompareResult& result) {
 
 std::string compare_text(const CompareResult& result, const ReportStyle& style) {
   Page page(style);
-  write_comparison_verdict(page, verdict_of(result));
+  write_comparison_verdict(page, verdict_of(result), analyze::compare_limits_text(result));
   page.gap();
   write_point(page, result.points[0], "A");
   write_point(page, result.points[1], "B");
