@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +16,8 @@
 #include "capture/core/edit_distance.hpp"
 #include "cli/core/charset.hpp"
 #include "cli/core/command.hpp"
+#include "cli/core/command_tree.hpp"
+#include "cli/core/config_file.hpp"
 #include "cli/core/input_files.hpp"
 #include "cli/core/output.hpp"
 #include "cli/core/version.hpp"
@@ -21,19 +25,11 @@
 namespace roce::cli {
 namespace {
 
-struct Command {
-  std::string_view name;
-  void (*add)(CLI::App&, Action&);
-};
-#define ROCE_ROW(name) {#name, add_##name},
-constexpr Command commands[] = {ROCE_COMMANDS(ROCE_ROW)};
-#undef ROCE_ROW
-
 constexpr std::string_view see_help = "Run with --help for more information.";
 
 bool is_command(std::string_view word) {
-  return std::any_of(std::begin(commands), std::end(commands),
-                     [&](const Command& c) { return c.name == word; });
+  const std::vector<std::string_view> names = command_names();
+  return std::find(names.begin(), names.end(), word) != names.end();
 }
 
 /// Whether `roceanalyze FILE...`, short for `roceanalyze report FILE...`, is meant: unless the command line
@@ -59,24 +55,10 @@ std::string unknown_command(const std::string& word) {
   constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_";
   if (word.empty() || word.front() == '-' || word.find_first_not_of(letters) != std::string::npos) return {};
   if (exists(word)) return {};
-  std::vector<std::string_view> names;
-  for (const Command& command : commands) names.push_back(command.name);
+  const std::vector<std::string_view> names = command_names();
   const std::string meant = did_you_mean(word, names);
   return fmt::format("unknown command '{}', and no file of that name{}", word,
                      meant.empty() ? fmt::format("; commands are: {}", fmt::join(names, ", ")) : meant);
-}
-
-/// The command on the command line, of sub-commands the innermost.
-const CLI::App& parsed_command(const CLI::App& app) {
-  const auto parsed = app.get_subcommands();
-  return parsed.empty() ? app : parsed_command(*parsed.front());
-}
-
-/// "policy learn"
-std::string name_of(const CLI::App& command) {
-  const CLI::App* parent = command.get_parent();
-  const bool nested = parent != nullptr && parent->get_parent() != nullptr;
-  return (nested ? name_of(*parent) + " " : std::string()) + command.get_name();
 }
 
 std::vector<std::string> option_names(const CLI::App& command) {
@@ -138,6 +120,38 @@ std::string wrong_files(const CLI::App& command, bool shortened) {
   return {};
 }
 
+/// The part of the second tree that `command` is in the first.
+CLI::App& same_command(CLI::App& app, const CLI::App& command) {
+  if (command.get_parent() == nullptr) return app;
+  return *same_command(app, *command.get_parent()).get_subcommand(command.get_name());
+}
+
+/// Sets the options that configuration files give and the command line (`words`, the last first) does not;
+/// false after messages about mistakes in the files. `only`: the command of the tree `app`.
+bool use_config(CLI::App& app, const std::string& only, const std::vector<std::string>& words) {
+  const bool given = std::any_of(words.begin(), words.end(),
+                                 [](const std::string& word) { return word.starts_with("--config"); });
+  const auto paths = config_paths();
+  const bool named = std::getenv("ROCEANALYZE_CONFIG") != nullptr && !paths.empty();  // then it must exist
+  if (!given && !named && std::none_of(paths.begin(), paths.end(), exists)) return true;
+  // What is typed is known after parsing, which uses the options up.
+  const CommandTree typed = command_tree(only);
+  try {
+    typed.app->parse(std::vector<std::string>(words));
+  } catch (const CLI::ParseError&) {  // is told when the words are parsed for good
+  }
+  const CLI::App& command = parsed_command(*typed.app);
+  if (!reads_config(command) || command.get_help_ptr()->count() != 0) return true;
+  const CLI::Option* option = command.get_option_no_throw("--config");
+  if (option == nullptr) return true;
+  const Config config =
+      load_config(option->count() == 0 ? std::nullopt : std::optional(option->results().back()));
+  for (const analyze::PolicyError& error : config.errors) print_error(error.describe());
+  if (!config.errors.empty()) return false;
+  preset_options(same_command(app, command), command, config);
+  return true;
+}
+
 }  // namespace
 
 int run_command_line(int argc, char** argv) {
@@ -149,31 +163,23 @@ int run_command_line(int argc, char** argv) {
     return out.finish();
   }
 
-  CLI::App app("Packet dissector and traffic analyzer for RDMA over Converged Ethernet (RoCE).",
-               "roceanalyze");
-  app.footer("roceanalyze FILE... is short for roceanalyze report FILE...");
-  app.require_subcommand(1);
-  bool version = false;  // handled above; here for the help only
-  app.add_flag("--version", version, "print the version and what is built in");
-  Action action;
   const bool shortened = !words.empty() && is_short_for_report(words);
   if (shortened) {
     if (const std::string error = unknown_command(words.front()); !error.empty())
       return usage_error(error, see_help);
     words.insert(words.begin(), "report");
   }
-  // Where one is named, nobody asks for the options of others, which are hundreds.
-  const bool named = !words.empty() && is_command(words.front());
-  for (const Command& command : commands) {
-    if (!named || command.name == words.front()) command.add(app, action);
-  }
+  const std::string only = !words.empty() && is_command(words.front()) ? words.front() : std::string();
+  CommandTree tree = command_tree(only);
+  CLI::App& app = *tree.app;
   if (words.empty()) {
     print_error("no FILE and no command given");
     Output(Encoding::locale, 2).write(app.help());
     return exit_usage;
   }
+  std::reverse(words.begin(), words.end());  // CLI11 takes the words in reverse order
+  if (!only.empty() && !use_config(app, only, words)) return exit_usage;
   try {
-    std::reverse(words.begin(), words.end());  // CLI11 takes the words in reverse order
     app.parse(std::move(words));
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
@@ -187,7 +193,7 @@ int run_command_line(int argc, char** argv) {
   }
   if (const std::string error = wrong_files(parsed_command(app), shortened); !error.empty())
     return usage_error(error, see_help);
-  return action();
+  return (*tree.action)();
 }
 
 }  // namespace roce::cli

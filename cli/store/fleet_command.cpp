@@ -217,7 +217,9 @@ void add_fleet(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("fleet", "ask a store of captures of many hosts");
   command->add_option("QUESTION", options->question, "\n" + questions_text())->required()->type_name("");
   command->add_option("WORDS", options->words, "what it is about")->type_name("");
-  command->add_option("--from", options->from, "the store: a file")->check(empty_error)->type_name("TARGET");
+  command->add_option("--from,--store", options->from, "the store: a file")
+      ->check(empty_error)
+      ->type_name("TARGET");
   command->add_option("--since", options->since, "only rows of the last so much: 90m, 24h (default: all)")
       ->check(duration_error)
       ->type_name("TIME");

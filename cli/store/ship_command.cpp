@@ -86,7 +86,7 @@ void add_ship(CLI::App& app, Action& action) {
       ->required()
       ->check(empty_error)
       ->type_name("");
-  command->add_option("--to", options->target, "the store: a file, which is made if there is none")
+  command->add_option("--to,--store", options->target, "the store: a file, which is made if there is none")
       ->required()
       ->check(empty_error)
       ->type_name("TARGET");
