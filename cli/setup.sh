@@ -70,6 +70,9 @@ desktop-file-utils  | command:desktop-file-validate | checks the entry of the wi
 appstream           | command:appstreamcli       | checks its description
 libxml2-utils       | command:xmllint            | checks its icon and types of files
 shared-mime-info    | command:update-mime-database | reads these types
+mandoc              | command:mandoc             | checks manual pages
+zsh                 | command?:zsh               | tries completion
+fish                | command?:fish              | tries completion
 '
 
 say() { printf '%s\n' "$*" >&2; }

@@ -46,7 +46,7 @@ int run_config_check(const ConfigOptions& options) {
 }
 
 /// Rows of one table, each with its place.
-std::string table_text(const Config& config, const std::string& header, const std::string& command) {
+std::string table_of_config(const Config& config, const std::string& header, const std::string& command) {
   std::vector<const ConfigValue*> values;
   for (const ConfigFile& file : config.files) {
     for (const ConfigValue& value : file.values) {
@@ -58,7 +58,7 @@ std::string table_text(const Config& config, const std::string& header, const st
   const auto in_effect = [&](const ConfigValue& value) {
     bool any = false;
     for_each_command(*tree.app, [&](CLI::App& each) {
-      if (!command.empty() && name_of(each) != command) return;
+      if (!command.empty() && command_name(each) != command) return;
       for (const CLI::Option* option : each.get_options([](CLI::Option*) { return true; }))
         any = any || config_value(config, each, *option) == &value;
     });
@@ -79,12 +79,12 @@ int run_config_show(const ConfigOptions& options) {
   std::string text;
   if (config.files.empty()) text = "# " + printable(no_files_text()) + "\n";
   for (const ConfigFile& file : config.files) text += "# " + printable(file.path) + "\n";
-  text += table_text(config, "defaults", "");
+  text += table_of_config(config, "defaults", "");
   CommandTree tree = command_tree();
   for_each_command(*tree.app, [&](CLI::App& command) {
-    std::string header = name_of(command);
+    std::string header = command_name(command);
     for (char& c : header) c = c == ' ' ? '.' : c;
-    text += table_text(config, header, name_of(command));
+    text += table_of_config(config, header, command_name(command));
   });
   return print_text(text, exit_ok, Encoding::utf8);
 }

@@ -83,7 +83,7 @@ std::string unknown_word(const CLI::App& command, bool global) {
     std::vector<std::string_view> below;
     for (const CLI::App* each : command.get_subcommands([](const CLI::App*) { return true; }))
       below.push_back(each->get_name());
-    return fmt::format("{}: {} '{}'{}", name_of(command),
+    return fmt::format("{}: {} '{}'{}", command_name(command),
                        below.empty() ? "unexpected argument" : "unknown command", left.front(),
                        did_you_mean(left.front(), below));
   }
@@ -96,7 +96,7 @@ std::string unknown_word(const CLI::App& command, bool global) {
   std::erase_if(names, [&typed](const std::string& name) {
     return name.size() == 2 && (typed.size() != 2 || (name[1] ^ typed[1]) != ('a' ^ 'A'));
   });
-  return fmt::format("{}: unknown option '{}'{}", name_of(command), typed,
+  return fmt::format("{}: unknown option '{}'{}", command_name(command), typed,
                      did_you_mean(typed, {names.begin(), names.end()}));
 }
 
@@ -104,7 +104,7 @@ std::string unknown_word(const CLI::App& command, bool global) {
 std::string missing_file(const CLI::App& command) {
   const CLI::Option* option = command.get_option_no_throw("-r");
   if (option == nullptr || !option->get_required() || option->count() != 0) return {};
-  return fmt::format("{}: no FILE given (- is standard input)", name_of(command));
+  return fmt::format("{}: no FILE given (- is standard input)", command_name(command));
 }
 
 /// Error message for files of the command that cannot be meant; else empty.
@@ -113,7 +113,7 @@ std::string wrong_files(const CLI::App& command, bool shortened) {
   if (option == nullptr || !option->get_positional()) return {};
   const std::vector<std::string>& files = option->results();
   if (const std::string error = input_error(files); !error.empty())
-    return fmt::format("{}: {}", name_of(command), error);
+    return fmt::format("{}: {}", command_name(command), error);
   const auto late = std::find_if(files.begin(), files.end(), is_command);
   if (shortened && late != files.end() && !exists(*late))
     return fmt::format("the command '{}' must be the first word, before its options", *late);

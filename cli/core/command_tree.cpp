@@ -52,10 +52,10 @@ std::vector<std::string_view> command_names() {
   return names;
 }
 
-std::string name_of(const CLI::App& command) {
+std::string command_name(const CLI::App& command) {
   const CLI::App* parent = command.get_parent();
   const bool nested = parent != nullptr && parent->get_parent() != nullptr;
-  return (nested ? name_of(*parent) + " " : std::string()) + command.get_name();
+  return (nested ? command_name(*parent) + " " : std::string()) + command.get_name();
 }
 
 const CLI::App& parsed_command(const CLI::App& app) {

@@ -34,7 +34,7 @@ void add_config_option(CLI::App& command);
 [[nodiscard]] std::vector<std::string_view> command_names();
 
 /// "policy learn"
-[[nodiscard]] std::string name_of(const CLI::App& command);
+[[nodiscard]] std::string command_name(const CLI::App& command);
 
 /// The command on the command line, of sub-commands the innermost; valid after parsing.
 [[nodiscard]] const CLI::App& parsed_command(const CLI::App& app);

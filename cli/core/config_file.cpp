@@ -166,7 +166,7 @@ class ConfigReader {
     for (const CLI::App* each : below(*command)) inner.push_back(each->get_name());
     for (const TomlEntry& option : entry.value.entries) {
       if (inner.empty()) {
-        read_option(*command, option, name_of(*command));
+        read_option(*command, option, command_name(*command));
       } else if (option.value.kind == TomlNode::Kind::table) {
         read_table(*command, option, inner, fmt::format("{}: no command", command->get_name()));
       } else {
@@ -203,7 +203,7 @@ class ConfigReader {
         for (std::string& name : config_names(command, *each)) names.push_back(std::move(name));
       }
       return wrong(entry, fmt::format("no key {} in {}{}", analyze::key_text(entry.key),
-                                      table_name(name_of(command)), nearest(entry.key, names)));
+                                      table_name(command_name(command)), nearest(entry.key, names)));
     }
     const std::vector<std::string> names = config_names(command, *option);
     for (const ConfigValue& before : file_.values) {
@@ -334,7 +334,7 @@ std::vector<std::string_view> default_names() {
 
 const ConfigValue* config_value(const Config& config, const CLI::App& command, const CLI::Option& option) {
   const std::vector<std::string> names = config_names(command, option);
-  const std::string own = name_of(command);
+  const std::string own = command_name(command);
   const ConfigValue* found = nullptr;
   for (const ConfigFile& file : config.files) {
     for (const ConfigValue& value : file.values) {

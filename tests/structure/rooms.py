@@ -54,6 +54,8 @@ ROOMS = {
     # The program. What it shows comes from analyze's results; it never includes the inside of following packets.
     "cli/core": "analyze/pipeline analyze/report capture/files capture/write capture/confine",
     "cli/config": "cli/core",
+    "cli/manual": "cli/core analyze/filter",  # a program of its own, for packages
+    "cli/completion": "cli/core analyze/filter capture/devices",
     "cli/report": "cli/core",
     "cli/why": "cli/report analyze/story",
     "cli/check": "cli/report capture/write",
@@ -64,7 +66,7 @@ ROOMS = {
     "cli/host": "cli/report analyze/host capture/devices capture/write",
     "cli/live": "cli/report",  # what watches a live capture
     "cli/capture": "cli/live cli/store capture/devices capture/write capture/confine",
-    "cli": "cli/config cli/check cli/why cli/packets cli/compare cli/export cli/store cli/host cli/capture",
+    "cli": "cli/config cli/completion cli/check cli/why cli/packets cli/compare cli/export cli/store cli/host cli/capture",
 
     # The window.
     "gui/models": "analyze/pipeline analyze/report analyze/compare analyze/show analyze/host analyze/trace capture/devices"
