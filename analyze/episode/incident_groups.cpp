@@ -66,6 +66,21 @@ std::int32_t Grouping::original_of(std::int32_t repeat) const {
   return static_cast<std::int32_t>(found - notes_.begin());
 }
 
+std::int32_t Grouping::request_before(std::int64_t psn, std::int32_t note) const {
+  if (previous_.empty()) {
+    previous_.resize(notes_.size(), -1);
+    for (std::int32_t i = 0; i < size(); ++i) {
+      if (!at(i).request) continue;
+      const auto [last, fresh] = requests_.try_emplace(at(i).psn, i);
+      if (!fresh) previous_[static_cast<std::size_t>(i)] = std::exchange(last->second, i);
+    }
+  }
+  const auto last = requests_.find(psn);
+  std::int32_t request = last == requests_.end() ? -1 : last->second;
+  while (request >= note) request = previous_[static_cast<std::size_t>(request)];
+  return request;
+}
+
 std::int32_t Grouping::first_beyond(bool request, std::int64_t psn, std::int32_t before) const {
   std::int32_t first = -1;
   for (std::int32_t i = before - 1; i >= 0 && !at(i).before; --i) {

@@ -51,6 +51,8 @@ class Grouping {
   /// The first of those of that kind with higher PSNs that came, all in a row, up to that note; -1: none.
   [[nodiscard]] std::int32_t first_beyond(bool request, std::int64_t psn, std::int32_t before) const;
   [[nodiscard]] std::int32_t shown_by(const Loss& loss) const;
+  /// The last request with that PSN before that note; -1: none.
+  [[nodiscard]] std::int32_t request_before(std::int64_t psn, std::int32_t note) const;
   /// The note of which that one is a repeat; -1: it was not captured, or is forgotten.
   [[nodiscard]] std::int32_t original_of(std::int32_t repeat) const;
 
@@ -84,9 +86,11 @@ class Grouping {
   const Explanation& said_;
   Answers answers_;
   Sets sets_;
-  List<bool> member_;      ///< by note: of some group
-  List<LivePass> passes_;  ///< in the order of their begins
-  bool by_frame_;          ///< whether notes are in the order of their frames
+  List<bool> member_;                                 ///< by note: of some group
+  List<LivePass> passes_;                             ///< in the order of their begins
+  mutable Map<std::int64_t, std::int32_t> requests_;  ///< by PSN: the last one; made when asked for
+  mutable List<std::int32_t> previous_;               ///< by note: the request of its PSN before it; -1: none
+  bool by_frame_;                                     ///< whether notes are in the order of their frames
 };
 
 }  // namespace roce::analyze::episode

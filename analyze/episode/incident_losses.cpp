@@ -56,13 +56,9 @@ void measure_answers(const Grouping& all, const Group& group, Incident& incident
   for (std::int32_t i = group.notes.front() - 1; i >= 0 && took.size() < looked_at; --i) {
     const Note& answer = all.at(i);
     if (answer.request || nak_of(answer) != Nak::none || answer.time_ns == capture::no_time) continue;
-    for (std::int32_t k = i - 1; k >= 0; --k) {
-      const Note& request = all.at(k);
-      if (!request.request || request.psn != answer.psn) continue;
-      if (request.time_ns != capture::no_time && !all.repeated(k))
-        took.push_back(answer.time_ns - request.time_ns);
-      break;
-    }
+    const std::int32_t request = all.request_before(answer.psn, i);
+    if (request < 0 || all.at(request).time_ns == capture::no_time || all.repeated(request)) continue;
+    took.push_back(answer.time_ns - all.at(request).time_ns);
   }
   if (took.size() < enough) return;
   const auto half = static_cast<std::ptrdiff_t>(took.size() / 2);
