@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
+#include <utility>
 
 #include "analyze/episode/scratch.hpp"
 #include "analyze/episode/thresholds.hpp"
@@ -14,17 +15,17 @@
 namespace roce::analyze::episode {
 namespace {
 
+/// Without initial values: of a story's places for them most are never used.
 struct Gap {
-  std::int64_t from = 0, to = 0;
-  std::int32_t pass = 0;
-  std::uint32_t by : 31 = 0;  ///< index in `sent` of what was captured behind it
-  bool first : 1 = false;     ///< of what had never been sent
+  std::int64_t from, to;
+  std::int32_t pass;
+  std::uint32_t by : 31;  ///< index in `sent` of what was captured behind it
+  bool first : 1;         ///< of what had never been sent
 };
 static_assert(sizeof(Gap) == 24, "each story has several");
 
-/// A story so far.
-struct State {
-  static constexpr std::size_t gaps_at_most = 20;
+/// A story so far, but for its gaps.
+struct Standing {
   float bits = 0;
   std::int32_t origin = -1;  ///< in the arena: the step that led here
   Move last = Move::next;
@@ -39,8 +40,23 @@ struct State {
   std::int32_t turned = -1;   ///< index in `sent` of what began the pass that has not come to `top` yet
   std::uint32_t pass_length = 0;
   std::uint8_t gaps = 0;
+};
+
+/// A story so far.
+struct State : Standing {
+  static constexpr std::size_t gaps_at_most = 20;
   std::array<Gap, gaps_at_most> gap;
 
+  State() = default;
+  State(const State& other) : Standing(other) { copy_gaps(other); }
+  State& operator=(const State& other) {
+    Standing::operator=(other);
+    copy_gaps(other);
+    return *this;
+  }
+  ~State() = default;
+
+  void copy_gaps(const State& other) noexcept { std::copy_n(other.gap.begin(), other.gaps, gap.begin()); }
   void miss(std::int64_t from, std::int64_t to, std::uint32_t by, bool first) noexcept {
     if (gaps == gaps_at_most) {
       std::copy(gap.begin() + 1, gap.end(), gap.begin());
@@ -109,10 +125,9 @@ class Search {
     for (const Sent& each : sent_.subspan(facts_.before)) {
       grown.clear();
       for (const State& state : beam) grow(state, each, grown);
-      narrow(grown);
-      const float least = grown.front().bits;
-      for (State& state : grown) state.bits -= least;
-      beam.swap(grown);
+      narrow(grown, beam);
+      const float least = beam.front().bits;
+      for (State& state : beam) state.bits -= least;
     }
     List<Placed> story(sent_.size());
     std::int32_t at = beam.front().origin;
@@ -292,29 +307,29 @@ class Search {
     pending_.clear();
   }
 
-  static void narrow(List<State>& states) {
-    std::stable_sort(states.begin(), states.end(),
-                     [](const State& a, const State& b) { return a.bits < b.bits; });
-    std::size_t kept = 0;
+  /// The likeliest of them that differ, the likeliest first.
+  void narrow(const List<State>& grown, List<State>& kept) {
+    order_.clear();
+    for (std::size_t i = 0; i < grown.size(); ++i) order_.emplace_back(grown[i].bits, i);
+    std::sort(order_.begin(), order_.end());  // of those alike the first one
+    kept.clear();
     constexpr float hopeless = 40;
-    for (std::size_t i = 0; i < states.size() && kept < width; ++i) {
-      if (states[i].bits > states.front().bits + hopeless) break;
-      const bool known = std::any_of(
-          states.begin(), states.begin() + static_cast<std::ptrdiff_t>(kept), [&](const State& other) {
-            return other.cursor == states[i].cursor && other.top == states[i].top &&
-                   other.row == states[i].row && other.gaps == states[i].gaps;
-          });
-      if (known) continue;
-      if (kept != i) states[kept] = states[i];
-      ++kept;
+    for (const auto& [bits, i] : order_) {
+      if (kept.size() == width || bits > order_.front().first + hopeless) break;
+      const State& state = grown[i];
+      const bool known = std::any_of(kept.begin(), kept.end(), [&](const State& other) {
+        return other.cursor == state.cursor && other.top == state.top && other.row == state.row &&
+               other.gaps == state.gaps;
+      });
+      if (!known) kept.push_back(state);
     }
-    states.resize(kept);
   }
 
   std::span<const Sent> sent_;
   const StoryFacts& facts_;
   List<Taken> arena_;
   List<Taken> pending_;
+  List<std::pair<float, std::size_t>> order_;
 };
 
 }  // namespace
