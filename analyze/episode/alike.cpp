@@ -44,7 +44,20 @@ void Alike::look_through() {
 }
 
 bool Alike::any_id_twice(bool request) const {
-  std::bitset<1U << 16U> seen;
+  constexpr std::uint32_t all = 1U << 16U;
+  // IDs that never go once around, as those of most episodes, differ.
+  std::uint32_t around = 0;
+  const Note* last = nullptr;
+  for (const Note& note : notes_) {
+    if (note.request != request) continue;
+    const auto step =
+        last == nullptr ? std::uint16_t{1} : static_cast<std::uint16_t>(note.ip_id - last->ip_id);
+    around = step == 0 ? all : std::min(around + step, all);
+    last = &note;
+    if (around == all) break;
+  }
+  if (around < all) return false;
+  std::bitset<all> seen;
   for (const Note& note : notes_) {
     if (note.request != request) continue;
     if (seen[note.ip_id]) return true;
