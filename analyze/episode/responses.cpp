@@ -53,6 +53,12 @@ std::int64_t ResponseNumbers::psn_of(std::int64_t number) const noexcept {
 Responses::Responses(Scene& scene)
     : scene_(scene), numbers_(scene), executions_(scene.notes, scene.issues, scene.facts) {
   stream_.notes = scene.notes;
+  by_first_.reserve(scene.issues.size());
+  for (const Issue& issue : scene.issues) {
+    by_first_.emplace_back(issue.first, static_cast<std::uint32_t>(by_first_.size()));
+    longest_ = std::max(longest_, issue.end - issue.first);
+  }
+  std::sort(by_first_.begin(), by_first_.end());
 }
 
 /// Whether an answer to that request can have been captured by that note: answers take some time.
@@ -67,9 +73,14 @@ bool Responses::may_be_answered(const Issue& issue, std::int32_t by) const {
 /// that is shown twice asks once.
 Responses::Asks Responses::asks_for(std::int64_t psn, std::int32_t before, bool in_time) const {
   Asks asks;
-  for (const Issue& issue : scene_.issues) {
+  found_.clear();
+  auto at = std::lower_bound(by_first_.begin(), by_first_.end(), std::pair{psn - longest_ + 1, 0U});
+  for (; at != by_first_.end() && at->first <= psn; ++at) found_.push_back(at->second);
+  if (!std::is_sorted(found_.begin(), found_.end())) std::sort(found_.begin(), found_.end());
+  for (const std::uint32_t i : found_) {
+    const Issue& issue = scene_.issues[i];
     if (issue.note >= before) break;
-    if (psn < issue.first || psn >= issue.end || (in_time && !may_be_answered(issue, before))) continue;
+    if (psn >= issue.end || (in_time && !may_be_answered(issue, before))) continue;
     if (scene_.said.rulings[static_cast<std::size_t>(issue.note)].what == Ruling::What::copy) continue;
     // Of those before the episode only the last one is remembered, and why it was sent.
     const Note& note = scene_.note_at(issue.note);

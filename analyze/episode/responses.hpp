@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "analyze/episode/executions.hpp"
@@ -105,6 +106,9 @@ class Responses {
   Executions executions_;
   Stream stream_;
   List<Response> known_;
+  List<std::pair<std::int64_t, std::uint32_t>> by_first_;  ///< Scene::issues, by the first PSN of each
+  std::int64_t longest_ = 0;                               ///< the most PSNs that one of them takes
+  mutable List<std::uint32_t> found_;                      ///< of asks_for(): kept for its memory
 };
 
 }  // namespace roce::analyze::episode
