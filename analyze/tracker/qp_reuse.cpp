@@ -2,6 +2,8 @@
 // Both queue pair numbers of a connection in use again, without the CM: after a silence the packets wait as
 // an episode until they tell whether they go on with what was before.
 #include <algorithm>
+#include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -78,8 +80,50 @@ void Tracker::Impl::note_beginning(Track& track, unsigned side, const PacketReco
   drop_strays(track);
   open.use = open.held.size();
   open.answers_since = 0;
+  open.watch = {};
   open.use_silence_ns = silent_ns;
   open.use_after_all = after_all;
+}
+
+/// What the packets since then say of the requests of that side. Those that were asked before are not asked
+/// again, unless one since then changes what the earlier ones mean.
+episode::Use Tracker::Impl::use_of(const Track& track, Episode& open, unsigned requester) const {
+  DeepPtr<Episode::Watch>& watch = open.watch[requester];
+  const PsnSpace& space = *track.spaces[requester];
+  bool goes_on =
+      watch != nullptr && watch->pmtu == pmtu_of(track, open) && watch->twice == shared.budget.twice;
+  for (std::size_t i = goes_on ? watch->seen : 0; goes_on && i < open.held.size(); ++i) {
+    const PacketRecord& record = open.held[i].record;
+    goes_on = !record.damaged() && (!tells_of(track, open.held[i], requester) ||
+                                    space.remembered_from(space.extended(record.psn)) >= watch->from);
+  }
+  episode::Use use = episode::Use::unknown;
+  if (goes_on) {
+    for (std::size_t& i = watch->seen; i < open.held.size() && use == episode::Use::unknown; ++i) {
+      const Held& packet = open.held[i];
+      const dissect::OpcodeInfo& info = dissect::opcode_info(packet.record.opcode);
+      if (tells_of(track, packet, requester))
+        use = watch->told.take(space.note_of(packet.record, packet.number, info, watch->pmtu));
+    }
+    return use;
+  }
+  const episode::Scratch scratch;
+  const EpisodeNotes all = notes_of(track, open, requester);
+  const auto begins = std::lower_bound(all.of.begin(), all.of.end(), open.use) - all.of.begin();
+  const std::size_t before = all.before + static_cast<std::size_t>(begins);
+  const std::span<const episode::Note> notes(all.notes);
+  episode::AnotherUse told(notes.first(before), space.facts_now());
+  for (std::size_t i = before; i < notes.size() && use == episode::Use::unknown; ++i)
+    use = told.take(notes[i]);
+  const bool damaged =
+      std::any_of(open.held.begin(), open.held.end(), [](const Held& each) { return each.record.damaged(); });
+  if (damaged) {  // which may turn out to be by the capture
+    watch = nullptr;
+  } else {
+    watch = std::make_unique<Episode::Watch>(
+        Episode::Watch{std::move(told), open.held.size(), all.pmtu, all.from, shared.budget.twice});
+  }
+  return use;
 }
 
 /// True if the packets of the episode show that another use of the numbers began: then it was dealt with, and
@@ -97,13 +141,8 @@ bool Tracker::Impl::used_again(std::uint32_t connection) {
   bool same = false;
   bool another = false;
   for (unsigned requester = 0; requester < 2 && !another; ++requester) {
-    if (open.first_request(requester, open.use) == nullptr) continue;
-    const episode::Scratch scratch;
-    const EpisodeNotes notes = notes_of(track, open, requester);
-    if (notes.of.empty()) continue;
-    const auto begins = std::lower_bound(notes.of.begin(), notes.of.end(), open.use) - notes.of.begin();
-    const episode::Use use = episode::use_from(notes.notes, notes.before + static_cast<std::size_t>(begins),
-                                               track.spaces[requester]->facts_now());
+    if (open.watch[requester] == nullptr && open.first_request(requester, open.use) == nullptr) continue;
+    const episode::Use use = use_of(track, open, requester);
     another = use == episode::Use::another;
     open.shown_again = open.shown_again || use == episode::Use::shown_again;
     same = same || use == episode::Use::same || open.shown_again;

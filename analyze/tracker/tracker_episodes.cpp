@@ -202,36 +202,51 @@ bool Tracker::Impl::mirror_lags(const Episode& open, std::int64_t now_ns) const 
   return now_ns >= open.trouble_ns && now_ns - open.trouble_ns <= fact.most_lag_ns;
 }
 
+/// The path MTU, also as the packets of the episode show it; 0: not known.
+std::uint32_t Tracker::Impl::pmtu_of(const Track& track, const Episode& episode) {
+  if (track.result.pmtu != 0) return track.result.pmtu;
+  for (const Held& packet : episode.held) {
+    const std::uint32_t payload = packet.record.payload;
+    if (payload < 256 || (payload & (payload - 1)) != 0) continue;
+    const dissect::Position position = dissect::opcode_info(packet.record.opcode).position;
+    if (position == dissect::Position::first || position == dissect::Position::middle) return payload;
+  }
+  return 0;
+}
+
+/// Whether a packet of an episode says something of the requests of that side.
+bool Tracker::Impl::tells_of(const Track& track, const Held& packet, unsigned requester) const {
+  const dissect::OpcodeInfo& info = dissect::opcode_info(packet.record.opcode);
+  return info.operation != Operation::cnp && (packet.side ^ (info.response ? 1U : 0U)) == requester &&
+         believed(track.places[packet.side], packet.record);
+}
+
 /// What the packets of the episode say of the requests of that side; nothing, if there are none of it.
 EpisodeNotes Tracker::Impl::notes_of(const Track& track, const Episode& episode, unsigned requester) const {
   EpisodeNotes all;
   PsnSpace* const space = track.spaces[requester].get();
   if (space == nullptr) return all;
-  std::uint32_t pmtu = track.result.pmtu;
+  all.pmtu = pmtu_of(track, episode);
+  all.of.reserve(episode.held.size());
   for (std::size_t i = 0; i < episode.held.size(); ++i) {
-    const PacketRecord& record = episode.held[i].record;
-    const dissect::OpcodeInfo& info = dissect::opcode_info(record.opcode);
-    const bool full = info.position == dissect::Position::first || info.position == dissect::Position::middle;
-    if (pmtu == 0 && full && record.payload >= 256 && (record.payload & (record.payload - 1)) == 0)
-      pmtu = record.payload;
-    if (info.operation == Operation::cnp) continue;
-    const unsigned side = episode.held[i].side;
-    const unsigned of = side ^ (info.response ? 1U : 0U);
-    if (of == requester && believed(track.places[side], record)) all.of.push_back(i);
+    if (tells_of(track, episode.held[i], requester)) all.of.push_back(i);
   }
   if (all.of.empty()) return all;
   // Where the capture shows packets again, these may be of long before.
   constexpr std::int64_t all_remembered = INT64_MIN / 2;
   std::int64_t lowest = shared.budget.twice ? all_remembered : INT64_MAX;
   for (const std::size_t i : all.of) lowest = std::min(lowest, space->extended(episode.held[i].record.psn));
-  space->recall(all.notes, pmtu, lowest);
+  all.from = space->remembered_from(lowest);
+  space->recall(all.notes, all.pmtu, all.from, all.of.size());
   all.before = all.notes.size();
   for (const std::size_t i : all.of) {
     const Held& packet = episode.held[i];
     all.notes.push_back(
-        space->note_of(packet.record, packet.number, dissect::opcode_info(packet.record.opcode), pmtu));
+        space->note_of(packet.record, packet.number, dissect::opcode_info(packet.record.opcode), all.pmtu));
   }
-  for (episode::Note& note : all.notes) note.mirror_gaps = shared.mirror_gaps_to(note.frame);
+  if (!shared.mirror_gaps.empty()) {
+    for (episode::Note& note : all.notes) note.mirror_gaps = shared.mirror_gaps_to(note.frame);
+  }
   episode::settle_times(all.notes);
   return all;
 }

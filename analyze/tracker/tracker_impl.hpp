@@ -16,6 +16,7 @@
 
 #include "analyze/base/deep_ptr.hpp"
 #include "analyze/base/stable_vector.hpp"
+#include "analyze/episode/another_use.hpp"
 #include "analyze/episode/incidents.hpp"
 #include "analyze/episode/mirror.hpp"
 #include "analyze/flow/flow_table.hpp"
@@ -129,7 +130,16 @@ struct Episode {
   bool use_after_all = false;       ///< everything was confirmed before it
   std::int64_t use_silence_ns = 0;  ///< before it
   std::uint32_t answers_since = 0;  ///< that count messages
-  std::uint64_t first_frame = 0;    ///< under which it is among the open ones
+  /// What is known of that, as long as nothing makes earlier packets mean something else.
+  struct Watch {
+    episode::AnotherUse told;
+    std::size_t seen = 0;  ///< of `held`
+    std::uint32_t pmtu = 0;
+    std::int64_t from = 0;  ///< EpisodeNotes::from
+    bool twice = false;     ///< RingBudget::twice
+  };
+  std::array<DeepPtr<Watch>, 2> watch;  ///< by requester
+  std::uint64_t first_frame = 0;        ///< under which it is among the open ones
   /// The first request of that side from there on; nullptr if there is none.
   [[nodiscard]] const PacketRecord* first_request(unsigned of, std::size_t from) const noexcept;
 };
@@ -139,6 +149,8 @@ struct EpisodeNotes {
   episode::List<episode::Note> notes;  ///< first those from before the episode
   std::size_t before = 0;              ///< so many
   episode::List<std::size_t> of;       ///< the others: places in Episode::held
+  std::uint32_t pmtu = 0;
+  std::int64_t from = 0;  ///< PSN from which on is recalled what was before
 };
 
 /// A packet of a connection with a wrong ICRC.
@@ -228,6 +240,9 @@ struct Tracker::Impl {
   [[nodiscard]] bool mirror_lags(const Episode& open, std::int64_t now_ns) const noexcept;
   void hold_in_episode(Track& track, unsigned side, const PacketRecord& record, std::uint64_t number,
                        Verdict& verdict);
+  [[nodiscard]] static std::uint32_t pmtu_of(const Track& track, const Episode& episode);
+  [[nodiscard]] bool tells_of(const Track& track, const Held& packet, unsigned requester) const;
+  [[nodiscard]] episode::Use use_of(const Track& track, Episode& open, unsigned requester) const;
   [[nodiscard]] EpisodeNotes notes_of(const Track& track, const Episode& episode, unsigned requester) const;
   bool explain_episode(std::uint32_t connection);
   void explain_oldest();

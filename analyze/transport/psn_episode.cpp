@@ -10,6 +10,12 @@ namespace roce::analyze {
 using dissect::Operation;
 using episode::Note;
 
+namespace {
+
+constexpr std::int64_t most_recalled = 4096;  ///< PSNs
+
+}  // namespace
+
 bool PsnSpace::is_steady(const PacketRecord& r, const dissect::OpcodeInfo& info) const noexcept {
   if (r.trimmed()) return false;
   const std::int64_t psn = place(r.psn);
@@ -59,16 +65,18 @@ Note PsnSpace::note_of(const PacketRecord& r, std::uint64_t number, const dissec
   return note;
 }
 
-/// What was captured before, as far as it is remembered and may matter to an episode whose lowest PSN is
-/// that.
-void PsnSpace::recall(episode::List<Note>& notes, std::uint32_t pmtu, std::int64_t lowest) {
+/// Where the PSNs begin that may matter to an episode whose lowest one is that.
+std::int64_t PsnSpace::remembered_from(std::int64_t lowest) const noexcept {
   constexpr std::int64_t behind_acked = 1024;
-  constexpr std::int64_t most = 4096;
   // What is usual on this path shows in what was in order.
   const std::int64_t context = std::max<std::int64_t>(64, 2 * std::int64_t{req_.in_flight_max});
   const std::int64_t acked = resp_.acked_known ? std::min(resp_.acked, req_.next) : req_.next;
   const std::int64_t forgotten = resp_.acked_known ? acked - behind_acked : INT64_MIN;
-  const std::int64_t from = std::max({forgotten, req_.next - most, std::min(acked, lowest) - context});
+  return std::max({forgotten, req_.next - most_recalled, std::min(acked, lowest) - context});
+}
+
+/// What was captured before from that PSN on, as far as it is remembered. So many other notes will follow.
+void PsnSpace::recall(episode::List<Note>& notes, std::uint32_t pmtu, std::int64_t from, std::size_t others) {
   const auto add = [&](const Seen& seen, bool request) {
     const dissect::OpcodeInfo& info = dissect::opcode_info(seen.opcode);
     Note& note = notes.emplace_back();
@@ -101,12 +109,12 @@ void PsnSpace::recall(episode::List<Note>& notes, std::uint32_t pmtu, std::int64
                                          : 0;
     }
   };
-  notes.reserve(static_cast<std::size_t>(std::clamp<std::int64_t>(2 * (req_.next - from), 0, 512)));
+  notes.reserve(others + static_cast<std::size_t>(std::clamp<std::int64_t>(2 * (req_.next - from), 0, 512)));
   sent_.for_each_in(from, req_.next, [&](const Seen& seen) { add(seen, true); });
   const auto sent = static_cast<std::ptrdiff_t>(notes.size());
   // Where clocks differ, answers may be captured long before what they answer.
   const std::int64_t answered = std::max({req_.next, resp_.answered, resp_.acked_known ? resp_.acked : 0});
-  answers_.for_each_in(from, std::min(answered, req_.next + most),
+  answers_.for_each_in(from, std::min(answered, req_.next + most_recalled),
                        [&](const Seen& seen) { add(seen, false); });
   // The last NAKs: their AETH counts.
   for (const LastNak& nak : {nak_, rnr_}) {

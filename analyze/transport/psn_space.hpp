@@ -123,7 +123,8 @@ class alignas(64) PsnSpace {
   [[nodiscard]] episode::Note note_of(const PacketRecord& r, std::uint64_t number,
                                       const dissect::OpcodeInfo& info, std::uint32_t pmtu) const noexcept;
   /// Puts what was captured before, in its order, into `notes`, which is empty.
-  void recall(episode::List<episode::Note>& notes, std::uint32_t pmtu, std::int64_t lowest);
+  void recall(episode::List<episode::Note>& notes, std::uint32_t pmtu, std::int64_t from, std::size_t others);
+  [[nodiscard]] std::int64_t remembered_from(std::int64_t lowest) const noexcept;
   [[nodiscard]] episode::Facts facts_now() const noexcept;
   void learn(const episode::Facts& facts) noexcept { facts_ = facts; }
   [[nodiscard]] std::int64_t extended(std::uint32_t psn) const noexcept { return place(psn); }

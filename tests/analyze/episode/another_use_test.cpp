@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -44,7 +45,12 @@ Use used(const std::string& before, const std::string& since, const std::vector<
   for (Note& note : notes) {
     if (note.has_aeth && !note.before) note.aeth |= *count++;
   }
-  return use_from(notes, begins, facts);
+  const std::span<const Note> all(notes);
+  AnotherUse watched(all.first(begins), facts);
+  for (const Note& note : all.subspan(begins)) {
+    if (const Use use = watched.take(note); use != Use::unknown) return use;
+  }
+  return Use::unknown;
 }
 
 TEST(AnotherUse, CountsMessagesAnew) {
