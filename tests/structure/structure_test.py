@@ -12,6 +12,7 @@ import sys
 import unittest
 
 import batch_names
+import class_sizes
 import rooms
 
 ROOT = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else os.path.abspath(".")
@@ -215,6 +216,21 @@ class Structure(unittest.TestCase):
         self.assertEqual(len(batch_names.clashes({"a/x.cpp": helper, "a/y.cpp": helper}, {})), 1)
         self.assertEqual(len(batch_names.clashes({"a/x.cpp": helper}, {"a/y.hpp": "[[nodiscard]] int twice(int n);\n"})), 1)
         self.assertEqual(batch_names.clashes({"a/x.cpp": helper, "b/y.cpp": helper, "a/z.cpp": alias, "a/w.cpp": alias}, {}), [])
+
+    def test_classes_that_follow_connections_stay_small(self):
+        self.none([f"{name}: {of} has {count}" for name in SOURCES
+                   if name.startswith(("analyze/transport/", "analyze/tracker/", "analyze/episode/"))
+                   for of, count in class_sizes.members(read(name)) if count > 40], "At most 40 data members:")
+
+    def test_data_members_are_counted(self):
+        """The test of the test."""
+        text = ("class A : public B {\n public:\n  explicit A(int n) : n_(n), m_{n} {}\n  void f(int a);\n"
+                "  [[nodiscard]] int g() const { int local = 1; return local; }\n"
+                "  struct In {\n    std::map<int, int> a, b;  ///< two; of them\n    bool c : 1 = false;\n  };\n"
+                "  enum class E { x, y };\n  using T = int;\n  static constexpr int most = 3;\n\n private:\n"
+                "  class Later;\n  friend class Other;\n  int n_ = 0;\n  std::array<In, 2> m_{};\n"
+                "  std::function<void(int)> call_;\n  const In* in_ = nullptr;\n};\n")
+        self.assertEqual(class_sizes.members(text), [("In", 3), ("A", 4)])
 
     def test_dissect_is_pure(self):
         self.none([f"{name} includes <{header}>" for name, (_, theirs) in GRAPH.items() if folder_of(name) == "dissect"
