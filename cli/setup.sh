@@ -39,6 +39,7 @@ prometheus-cpp-dev | header:prometheus/exposer.h | serves metrics
 libpcap-dev      | header:pcap/pcap.h      | captures on network interfaces
 libseccomp-dev   | header:seccomp.h        | confines who reads packets
 libsqlite3-dev   | header:sqlite3.h        | stores and exports in SQLite
+libcurl4-openssl-dev | header:curl/curl.h  | speaks to ClickHouse (its library is loaded only then)
 '
 
 # What the window needs besides.

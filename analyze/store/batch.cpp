@@ -200,7 +200,13 @@ bool next_row(std::string_view& text, std::vector<std::string>& cells) {
       out = &next();
     } else if (text[i] == '\\' && i + 1 < text.size()) {
       const char c = text[++i];
-      *out += c == 't' ? '\t' : c == 'n' ? '\n' : c == 'r' ? '\r' : c == '0' ? '\0' : c;
+      *out += c == 't'   ? '\t'
+              : c == 'n' ? '\n'
+              : c == 'r' ? '\r'
+              : c == '0' ? '\0'
+              : c == 'b' ? '\b'
+              : c == 'f' ? '\f'
+                         : c;
     } else {
       *out += text[i];
     }

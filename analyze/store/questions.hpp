@@ -9,7 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "analyze/store/sqlite_database.hpp"
+#include "analyze/store/ddl.hpp"
+#include "analyze/store/store_cell.hpp"
 
 namespace roce::analyze {
 
@@ -34,18 +35,20 @@ struct AnswerColumn {
   std::uint8_t priority = 0;  ///< on a narrow terminal columns with higher numbers are left out first
 };
 
-using AnswerRow = std::vector<SqliteCell>;
-using AnswerRows = std::vector<AnswerRow>;
+using AnswerRow = std::vector<StoreCell>;
+using AnswerRows = StoreAnswer;
 
 /// What a question needs besides a time range.
 enum class Asked : std::uint8_t { nothing, pair, flow, connection, incident };
+
+struct QuestionSql;
 
 struct Question {
   std::string_view name;
   std::string_view help;
   Asked asked = Asked::nothing;
   std::span<const AnswerColumn> columns;
-  std::string_view sql;  ///< with {since} and other places for numbers; see statement()
+  const QuestionSql* sql = nullptr;  ///< see statement()
   /// Makes the answer from the rows of the statement; null: they are the answer.
   AnswerRows (*conclude)(AnswerRows rows) = nullptr;
 };
@@ -55,13 +58,15 @@ struct QuestionValues {
   std::int64_t since = 0;    ///< seconds since the epoch
   std::int64_t span = 3600;  ///< of `changes`, seconds
   std::uint64_t key = 0;     ///< of the pair, flow, connection or incident
+  std::uint64_t pair = 0;    ///< of a flow or connection: of its addresses; 0: not known
   std::uint64_t top = 20;    ///< rows at most
 };
 
 [[nodiscard]] std::span<const Question> questions() noexcept;
 /// The question of that name, or nullptr.
 [[nodiscard]] const Question* find_question(std::string_view name) noexcept;
-/// Its statement in SQLite's dialect, to be used as it is.
-[[nodiscard]] std::string statement(const Question& question, const QuestionValues& values);
+/// Its statement, to be used as it is.
+[[nodiscard]] std::string statement(const Question& question, const QuestionValues& values,
+                                    StoreEngine engine = StoreEngine::sqlite);
 
 }  // namespace roce::analyze

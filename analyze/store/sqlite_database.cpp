@@ -61,7 +61,7 @@ void SqliteStatement::bind_null(int place) {
   if (const int status = sqlite3_bind_null(statement_.get(), place); status != SQLITE_OK) failed_ = status;
 }
 
-void SqliteStatement::bind(int place, const SqliteCell& value) {
+void SqliteStatement::bind(int place, const StoreCell& value) {
   if (const auto* whole = std::get_if<std::int64_t>(&value)) return bind(place, *whole);
   if (const auto* fraction = std::get_if<double>(&value)) return bind(place, *fraction);
   if (const auto* text = std::get_if<std::string>(&value)) return bind(place, std::string_view(*text));
@@ -91,7 +91,7 @@ std::vector<std::string> SqliteStatement::columns() const {
   return names;
 }
 
-SqliteCell SqliteStatement::cell(int column) const {
+StoreCell SqliteStatement::cell(int column) const {
   sqlite3_stmt* const s = statement_.get();
   switch (sqlite3_column_type(s, column)) {
     case SQLITE_INTEGER:
@@ -159,16 +159,16 @@ Expected<SqliteStatement> SqliteDatabase::prepare(const std::string& sql) {
   return prepared;
 }
 
-Expected<std::vector<std::vector<SqliteCell>>> SqliteDatabase::rows(const std::string& sql) {
+Expected<std::vector<std::vector<StoreCell>>> SqliteDatabase::rows(const std::string& sql) {
   auto statement = prepare(sql);
   if (!statement) return tl::unexpected(std::move(statement.error()));
   const auto width = static_cast<int>(statement->columns().size());
-  std::vector<std::vector<SqliteCell>> all;
+  std::vector<std::vector<StoreCell>> all;
   while (true) {
     const auto more = statement->step();
     if (!more) return tl::unexpected(more.error());
     if (!*more) return all;
-    std::vector<SqliteCell>& row = all.emplace_back();
+    std::vector<StoreCell>& row = all.emplace_back();
     for (int i = 0; i < width; ++i) row.push_back(statement->cell(i));
   }
 }

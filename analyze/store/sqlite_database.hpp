@@ -7,18 +7,15 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
+#include "analyze/store/store_cell.hpp"
 #include "capture/core/error.hpp"
 
 struct sqlite3;
 struct sqlite3_stmt;
 
 namespace roce::analyze {
-
-/// NULL, or a value.
-using SqliteCell = std::variant<std::monostate, std::int64_t, double, std::string>;
 
 /// A prepared statement; must not outlive its database. Values are bound, never part of the text.
 class SqliteStatement {
@@ -28,11 +25,11 @@ class SqliteStatement {
   void bind(int place, double value);
   void bind(int place, std::string_view value);
   void bind_null(int place);
-  void bind(int place, const SqliteCell& value);
+  void bind(int place, const StoreCell& value);
   /// The next row: false at the end, and ready to be run again then.
   [[nodiscard]] capture::Expected<bool> step();
   [[nodiscard]] std::vector<std::string> columns() const;
-  [[nodiscard]] SqliteCell cell(int column) const;
+  [[nodiscard]] StoreCell cell(int column) const;
 
  private:
   friend class SqliteDatabase;
@@ -59,7 +56,7 @@ class SqliteDatabase {
   [[nodiscard]] capture::Expected<void> run(const std::string& sql);
   [[nodiscard]] capture::Expected<SqliteStatement> prepare(const std::string& sql);
   /// All rows of a statement without parameters.
-  [[nodiscard]] capture::Expected<std::vector<std::vector<SqliteCell>>> rows(const std::string& sql);
+  [[nodiscard]] capture::Expected<std::vector<std::vector<StoreCell>>> rows(const std::string& sql);
   /// The only cell of a statement; 0 if it has none.
   [[nodiscard]] capture::Expected<std::int64_t> number(const std::string& sql);
   /// Rows that the last INSERT, UPDATE or DELETE changed.

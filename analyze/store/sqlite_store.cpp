@@ -203,7 +203,7 @@ Expected<std::int64_t> SqliteStore::version() {
 }
 
 Expected<bool> SqliteStore::has_run(std::uint64_t run) {
-  return database_.number(fmt::format("SELECT COUNT(*) FROM batches WHERE run = {}", run))
+  return database_.number(fmt::format("SELECT COUNT(*) FROM batches WHERE run = {} AND seq = 0", run))
       .map([](std::int64_t batches) { return batches != 0; });
 }
 

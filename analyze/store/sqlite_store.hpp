@@ -9,24 +9,15 @@
 
 #include "analyze/store/batch.hpp"
 #include "analyze/store/sqlite_database.hpp"
+#include "analyze/store/store.hpp"
 #include "capture/core/error.hpp"
 
 namespace roce::analyze {
 
-/// One fact of `store status`.
-struct StoreTableStatus {
-  std::string_view table;
-  std::int64_t rows = 0;
-  std::int64_t first_time = 0;  ///< seconds since the epoch; 0: no rows, or it has no time
-  std::int64_t last_time = 0;
-};
-
 /// An open store. Several processes may write at a time: they wait for each other. Not thread-safe, and not
 /// to be used across fork().
-class SqliteStore {
+class SqliteStore final : public Store {
  public:
-  enum class Access : std::uint8_t { read, write };
-
   /// Of what the first bytes of a file tell: whether it is a store.
   [[nodiscard]] static bool is_store(std::string_view head) noexcept;
 
@@ -45,21 +36,16 @@ class SqliteStore {
                                                                            const std::string& program,
                                                                            std::int64_t now);
 
-  /// Adds a batch as a whole or not at all; false if its run and number are there already.
-  [[nodiscard]] capture::Expected<bool> add(const StoreBatch& batch);
-  /// Whether any batch of that run is there.
-  [[nodiscard]] capture::Expected<bool> has_run(std::uint64_t run);
-  /// Rows of a question.
-  [[nodiscard]] capture::Expected<std::vector<std::vector<SqliteCell>>> ask(const std::string& sql) {
+  [[nodiscard]] StoreEngine engine() const noexcept override { return StoreEngine::sqlite; }
+  [[nodiscard]] capture::Expected<bool> add(const StoreBatch& batch) override;
+  [[nodiscard]] capture::Expected<bool> has_run(std::uint64_t run) override;
+  [[nodiscard]] capture::Expected<StoreAnswer> ask(const std::string& sql) override {
     return database_.rows(sql);
   }
-  [[nodiscard]] capture::Expected<std::vector<StoreTableStatus>> status();
-  /// Version of its tables.
-  [[nodiscard]] capture::Expected<std::int64_t> version();
-  /// Removes rows before that time, of the tables that have one except nodes and schema: how many.
-  [[nodiscard]] capture::Expected<std::int64_t> remove_before(std::int64_t time);
-  /// Removes a run; how many rows.
-  [[nodiscard]] capture::Expected<std::int64_t> remove_run(std::uint64_t run);
+  [[nodiscard]] capture::Expected<std::vector<StoreTableStatus>> status() override;
+  [[nodiscard]] capture::Expected<std::int64_t> version() override;
+  [[nodiscard]] capture::Expected<std::int64_t> remove_before(std::int64_t time) override;
+  [[nodiscard]] capture::Expected<std::int64_t> remove_run(std::uint64_t run) override;
 
  private:
   explicit SqliteStore(SqliteDatabase database) : database_(std::move(database)) {}

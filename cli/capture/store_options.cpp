@@ -22,13 +22,14 @@
 #include <utility>
 
 #include "analyze/base/address_text.hpp"
-#include "analyze/store/sqlite_store.hpp"
+#include "analyze/store/store.hpp"
 #include "cli/capture/store_observer.hpp"
 #include "cli/core/command.hpp"
 #include "cli/core/link_options.hpp"
 #include "cli/core/output.hpp"
 #include "cli/store/spool.hpp"
 #include "cli/store/store_export.hpp"
+#include "cli/store/target_options.hpp"
 
 namespace roce::cli {
 namespace {
@@ -114,9 +115,8 @@ bool closes_within(int descriptor, int milliseconds) {
   return ::poll(&wait, 1, milliseconds) > 0;
 }
 
-[[noreturn]] void ship_until(int end, const std::string& folder, const std::string& target) {
-  constexpr int look_ms = 1000, longest_ms = 60'000;
-  int wait = look_ms;
+[[noreturn]] void ship_until(int end, const std::string& folder, const analyze::StoreTarget& target) {
+  std::int64_t wait = 1;
   std::string told;
   auto spool = SpoolReader::open(folder);
   if (!spool) {
@@ -124,7 +124,7 @@ bool closes_within(int descriptor, int milliseconds) {
     ::_exit(exit_input);
   }
   while (true) {
-    const bool last = closes_within(end, wait);
+    const bool last = closes_within(end, static_cast<int>(wait) * 1000);
     Shipped what;
     const auto done = ship(*spool, target, what);
     if (what.rejected != 0)
@@ -134,20 +134,21 @@ bool closes_within(int descriptor, int milliseconds) {
       print_error(done.error());
     }
     if (last && !spool->waiting().empty())
-      print_error(fmt::format("{}: batches wait: roceanalyze ship {} --to {}", folder, folder, target));
+      print_error(fmt::format("{}: batches wait: roceanalyze ship {} --to {}", folder, folder, target.name));
     if (last) ::_exit(exit_ok);
-    wait = done ? look_ms : std::min(wait * 2, longest_ms);
+    wait = wait_after(done, wait);
   }
 }
 
 }  // namespace
 
-Expected<std::unique_ptr<ShipBeside>> ShipBeside::start(const std::string& spool, const std::string& target,
+Expected<std::unique_ptr<ShipBeside>> ShipBeside::start(const std::string& spool,
+                                                        const analyze::StoreTarget& target,
                                                         const std::optional<capture::User>& as) {
   int end[2] = {-1, -1};
   int done[2] = {-1, -1};
   if (::pipe2(end, O_CLOEXEC) != 0 || ::pipe2(done, O_CLOEXEC) != 0)
-    return tl::unexpected(store_error(target, std::strerror(errno), errno));
+    return tl::unexpected(store_error(target.name, std::strerror(errno), errno));
   const pid_t child = ::fork();
   if (child == 0) {
     for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) ::signal(number, SIG_IGN);
@@ -155,6 +156,11 @@ Expected<std::unique_ptr<ShipBeside>> ShipBeside::start(const std::string& spool
     ::close(done[0]);
     ::close(0);
     ::close(1);
+    analyze::StoreTarget to = target;
+    if (const auto learned = analyze::learn_password(to); !learned) {
+      print_error(learned.error());
+      ::_exit(exit_input);
+    }
     if (as) {
       capture::PrivilegeOptions privileges;
       privileges.user = as;
@@ -163,11 +169,11 @@ Expected<std::unique_ptr<ShipBeside>> ShipBeside::start(const std::string& spool
         ::_exit(exit_input);
       }
     }
-    ship_until(end[0], spool, target);
+    ship_until(end[0], spool, to);
   }
   ::close(end[0]);
   ::close(done[1]);
-  if (child < 0) return tl::unexpected(store_error(target, std::strerror(errno), errno));
+  if (child < 0) return tl::unexpected(store_error(target.name, std::strerror(errno), errno));
   return std::unique_ptr<ShipBeside>(new ShipBeside(end[1], done[0]));
 }
 
@@ -182,8 +188,9 @@ ShipBeside::~ShipBeside() {
 void CaptureStoreOptions::add_to(CLI::App& command) {
   const char* const group = "Options of a store";
   command
-      .add_option("--store", target,
-                  "keep rows for `fleet`: a store (a file), or DIR/ for batches that `ship` adds to one")
+      .add_option("--store", target.name,
+                  "keep rows for `fleet`: a store (a file, or clickhouse://[user@]host[:port]/database), or "
+                  "DIR/ for batches that `ship` adds to one")
       ->check(empty_error)
       ->type_name("TARGET")
       ->group(group);
@@ -201,11 +208,23 @@ void CaptureStoreOptions::add_to(CLI::App& command) {
       ->check(size_error)
       ->type_name("SIZE")
       ->group(group);
+  command
+      .add_option("--spool", spool_folder,
+                  "folder in which batches wait for the store (default: beside a store in a file)")
+      ->check(empty_error)
+      ->type_name("DIR")
+      ->group(group);
+  add_target_access(command, target);
   whose.add_to(command);
 }
 
 std::string CaptureStoreOptions::usage_error() const {
-  const bool any = !interval.empty() || !ship_every.empty() || !spool_limit.empty() || whose.any();
+  const bool any = !interval.empty() || !ship_every.empty() || !spool_limit.empty() ||
+                   !spool_folder.empty() || whose.any();
+  if (const std::string wrong = analyze::store_address_error(target.name); !wrong.empty()) return wrong;
+  if (analyze::is_store_address(target.name) && spool_folder.empty())
+    return "--store with an address needs --spool DIR, where batches wait while the store does not answer";
+  if (only_spool() && !spool_folder.empty()) return "--store DIR/ is a spool itself: --spool is for a store";
   return any && !wanted()
              ? "--store-every, --ship-every, --spool-limit, --host, --address and what else says "
                "whose rows these are need --store"
@@ -213,12 +232,12 @@ std::string CaptureStoreOptions::usage_error() const {
 }
 
 bool CaptureStoreOptions::only_spool() const {
-  return target.ends_with('/') || folder_exists(target);
+  return target.name.ends_with('/') || folder_exists(target.name);
 }
 
 std::string CaptureStoreOptions::spool() const {
-  if (!only_spool()) return target + ".spool";
-  std::string folder = target;
+  if (!only_spool() && spool_folder.empty()) return target.name + ".spool";
+  std::string folder = spool_folder.empty() ? target.name : spool_folder;
   while (folder.size() > 1 && folder.ends_with('/')) folder.pop_back();
   return folder;
 }
@@ -231,7 +250,7 @@ Expected<void> CaptureStoreOptions::prepare(const std::optional<capture::User>& 
     return tl::unexpected(store_error(spool(), std::strerror(errno), errno));
   if (!folder_exists(spool())) return tl::unexpected(store_error(spool(), "is no folder", ENOTDIR));
   if (only_spool()) return {};
-  return analyze::SqliteStore::make_if_missing(target, program_version(), seconds_now());
+  return analyze::make_store_if_missing(target, program_version(), seconds_now());
 }
 
 std::unique_ptr<CaptureObserver> CaptureStoreOptions::observer(analyze::PsnMarks* marks) const {

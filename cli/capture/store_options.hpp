@@ -7,6 +7,7 @@
 #include <string>
 
 #include "analyze/flow/psn_marks.hpp"
+#include "analyze/store/store.hpp"
 #include "capture/confine/privileges.hpp"
 #include "cli/live/capture_observer.hpp"
 #include "cli/store/identity_options.hpp"
@@ -23,7 +24,7 @@ class ShipBeside {
  public:
   /// Forks, so the process must have one thread only. `as`: whom it becomes.
   [[nodiscard]] static capture::Expected<std::unique_ptr<ShipBeside>> start(
-      const std::string& spool, const std::string& target, const std::optional<capture::User>& as);
+      const std::string& spool, const analyze::StoreTarget& target, const std::optional<capture::User>& as);
   /// Waits for it.
   ~ShipBeside();
   ShipBeside(const ShipBeside&) = delete;
@@ -37,7 +38,8 @@ class ShipBeside {
 
 /// As typed.
 struct CaptureStoreOptions {
-  std::string target;  ///< a store, or the folder of a spool; empty: none
+  analyze::StoreTarget target;  ///< a store, or (its name) the folder of a spool; empty: none
+  std::string spool_folder;     ///< empty: beside the store
   std::string interval;
   std::string ship_every;
   std::string spool_limit;
@@ -46,7 +48,7 @@ struct CaptureStoreOptions {
   void add_to(CLI::App& command);
   /// Error message for options that do not fit; empty if they do.
   [[nodiscard]] std::string usage_error() const;
-  [[nodiscard]] bool wanted() const noexcept { return !target.empty(); }
+  [[nodiscard]] bool wanted() const noexcept { return !target.name.empty(); }
   /// Whether the target is the folder of a spool, which somebody else ships.
   [[nodiscard]] bool only_spool() const;
   /// Folder of the batches.

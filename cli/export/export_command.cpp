@@ -22,6 +22,7 @@
 #include "cli/export/export_formats.hpp"
 #include "cli/store/identity_options.hpp"
 #include "cli/store/store_export.hpp"
+#include "cli/store/target_options.hpp"
 
 namespace roce::cli {
 namespace {
@@ -35,7 +36,8 @@ struct ExportOptions {
   std::string format;               ///< empty: by the target's ending
   std::vector<std::string> tables;  ///< empty: all
   bool force = false;
-  IdentityOptions whose;  ///< of a store
+  IdentityOptions whose;       ///< of a store
+  analyze::StoreTarget store;  ///< how to get to it
 };
 
 /// The name of a store among the formats.
@@ -195,7 +197,9 @@ class Target {
 int run_export(const ExportOptions& options) {
   if (options.format == store_format || (options.format.empty() && is_store_target(options.target))) {
     if (!options.tables.empty()) return usage_error("export --table: a store has all its tables");
-    return export_to_store(options.analyze, options.whose, options.target);
+    analyze::StoreTarget store = options.store;
+    store.name = options.target;
+    return export_to_store(options.analyze, options.whose, store);
   }
   if (options.whose.any())
     return usage_error(
@@ -237,8 +241,8 @@ void add_export(CLI::App& app, Action& action) {
   command
       ->add_option(
           "-o,--output,--to", options->target,
-          "target; its extension selects the format: DIR/, .json, .ndjson, .sqlite, .om, .lp, .store; "
-          "- is standard output")
+          "target; its extension selects the format: DIR/, .json, .ndjson, .sqlite, .om, .lp, .store, or "
+          "clickhouse://[user@]host[:port]/database; - is standard output")
       ->required()
       ->type_name("TARGET");
   add_force_option(*command, options->force);
@@ -263,6 +267,7 @@ void add_export(CLI::App& app, Action& action) {
       ->allow_extra_args(false)
       ->type_name("NAME");
   options->whose.add_to(*command);
+  add_target_access(*command, options->store);
   command->callback([options, &action] { action = [options] { return run_export(*options); }; });
 }
 

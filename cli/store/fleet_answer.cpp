@@ -23,15 +23,15 @@ using analyze::AnswerKind;
 using analyze::AnswerRow;
 using analyze::AnswerRows;
 using analyze::Question;
-using analyze::SqliteCell;
+using analyze::StoreCell;
 
-std::int64_t whole(const SqliteCell& cell) {
+std::int64_t whole(const StoreCell& cell) {
   const auto* number = std::get_if<std::int64_t>(&cell);
   return number != nullptr ? *number : 0;
 }
 
 /// For programs.
-std::string plain(const SqliteCell& cell) {
+std::string plain(const StoreCell& cell) {
   if (const auto* number = std::get_if<std::int64_t>(&cell)) return std::to_string(*number);
   if (const auto* fraction = std::get_if<double>(&cell)) return fmt::format("{}", *fraction);
   const auto* text = std::get_if<std::string>(&cell);
@@ -58,9 +58,7 @@ std::size_t place_of(const Question& question, std::string_view name) {
 class Named {
  public:
   Named(const Question& question, const AnswerRow& row) : question_(question), row_(row) {}
-  [[nodiscard]] const SqliteCell& cell(std::string_view name) const {
-    return row_[place_of(question_, name)];
-  }
+  [[nodiscard]] const StoreCell& cell(std::string_view name) const { return row_[place_of(question_, name)]; }
   [[nodiscard]] std::int64_t number(std::string_view name) const { return whole(cell(name)); }
   [[nodiscard]] std::string text(std::string_view name) const {
     const std::size_t at = place_of(question_, name);
@@ -112,7 +110,7 @@ std::string loss_sentence(const Named& loss) {
 
 }  // namespace
 
-std::string answer_cell(const AnswerColumn& column, const SqliteCell& cell) {
+std::string answer_cell(const AnswerColumn& column, const StoreCell& cell) {
   using enum AnswerKind;
   if (std::holds_alternative<std::monostate>(cell)) return {};
   const std::int64_t number = whole(cell);

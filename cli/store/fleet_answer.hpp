@@ -12,7 +12,7 @@
 namespace roce::cli {
 
 /// A cell for people: "1.46 MB", "2026-11-20 10:48:07"; control characters are escaped.
-[[nodiscard]] std::string answer_cell(const analyze::AnswerColumn& column, const analyze::SqliteCell& cell);
+[[nodiscard]] std::string answer_cell(const analyze::AnswerColumn& column, const analyze::StoreCell& cell);
 /// A table of at most `width` columns.
 [[nodiscard]] std::string answer_table(const analyze::Question& question, const analyze::AnswerRows& rows,
                                        std::size_t width);

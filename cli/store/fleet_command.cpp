@@ -15,13 +15,13 @@
 #include "analyze/report/advice.hpp"
 #include "analyze/store/keys.hpp"
 #include "analyze/store/questions.hpp"
-#include "analyze/store/sqlite_store.hpp"
+#include "analyze/store/store.hpp"
 #include "cli/core/command.hpp"
-#include "cli/core/link_options.hpp"
 #include "cli/core/output.hpp"
 #include "cli/store/fleet_answer.hpp"
 #include "cli/store/identity_options.hpp"
 #include "cli/store/store_export.hpp"
+#include "cli/store/target_options.hpp"
 
 namespace roce::cli {
 namespace {
@@ -30,12 +30,12 @@ using analyze::AnswerRows;
 using analyze::Asked;
 using analyze::Question;
 using analyze::QuestionValues;
-using analyze::SqliteStore;
 
 struct FleetOptions {
   std::string question;
   std::vector<std::string> words;
-  std::string from;
+  analyze::StoreTarget from;
+  std::string engine = "sqlite";
   std::string since;
   std::string fabric;
   std::uint64_t top = 20;
@@ -80,21 +80,33 @@ constexpr std::string_view words_of(Asked asked) {
   return "";
 }
 
-/// The key of what is asked for; none if the words are wrong.
-std::optional<std::uint64_t> key_of(Asked asked, const FleetOptions& options) {
+/// Fills in the keys of what is asked for; false if the words are wrong.
+bool take_keys(Asked asked, const FleetOptions& options, QuestionValues& values) {
   const std::vector<std::string>& words = options.words;
-  if (asked == Asked::nothing) return words.empty() ? std::optional<std::uint64_t>(0) : std::nullopt;
-  if (words.size() == 1 && asked != Asked::pair) return number_of(words[0]);
+  if (asked == Asked::nothing) return words.empty();
+  if (words.size() == 1 && asked != Asked::pair) {
+    const auto number = number_of(words[0]);
+    values.key = number.value_or(0);
+    return number.has_value();
+  }
   const auto address = [&](std::size_t i) { return plain_address(words[i]); };
-  if (asked == Asked::pair && words.size() == 2 && address(0) && address(1))
-    return analyze::hash_of_pair(options.fabric, *address(0), *address(1));
-  if (asked == Asked::flow && words.size() == 3 && address(0) && address(1) && qp_of(words[2]))
-    return analyze::hash_of_flow(options.fabric, *address(0), *address(1), *qp_of(words[2]));
-  if (asked == Asked::connection && words.size() == 4 && address(0) && address(2) && qp_of(words[1]) &&
-      qp_of(words[3]))
-    return analyze::hash_of_connection(options.fabric, *address(0), *qp_of(words[1]), *address(2),
-                                       *qp_of(words[3]));
-  return std::nullopt;
+  const auto pair = [&](std::size_t a, std::size_t b) {
+    return analyze::hash_of_pair(options.fabric, *address(a), *address(b));
+  };
+  if (asked == Asked::pair && words.size() == 2 && address(0) && address(1)) {
+    values.key = pair(0, 1);
+  } else if (asked == Asked::flow && words.size() == 3 && address(0) && address(1) && qp_of(words[2])) {
+    values.pair = pair(0, 1);
+    values.key = analyze::hash_of_flow(options.fabric, *address(0), *address(1), *qp_of(words[2]));
+  } else if (asked == Asked::connection && words.size() == 4 && address(0) && address(2) && qp_of(words[1]) &&
+             qp_of(words[3])) {
+    values.pair = pair(0, 2);
+    values.key = analyze::hash_of_connection(options.fabric, *address(0), *qp_of(words[1]), *address(2),
+                                             *qp_of(words[3]));
+  } else {
+    return false;
+  }
+  return true;
 }
 
 std::string questions_text() {
@@ -104,15 +116,6 @@ std::string questions_text() {
                         words_of(question.asked).empty() ? "" : fmt::format(":{}", words_of(question.asked)));
   }
   return text + "\n  sql          the statement of a question, for use elsewhere: QUESTION";
-}
-
-capture::Expected<AnswerRows> ask(SqliteStore& store, const Question& question,
-                                  const QuestionValues& values) {
-  auto rows = store.ask(statement(question, values));
-  if (!rows || question.conclude == nullptr) return rows;
-  AnswerRows answer = question.conclude(std::move(*rows));
-  if (answer.size() > values.top) answer.resize(values.top);
-  return answer;
 }
 
 /// A further part of an answer.
@@ -149,28 +152,32 @@ int run_fleet(const FleetOptions& options) {
   QuestionValues values;
   values.top = options.top;
   if (!options.since.empty()) {
-    values.span = parse_duration(options.since).value_or(0) / 1'000'000'000;
+    values.span = parse_span(options.since).value_or(0);
     values.since = seconds_now() - values.span;
   }
-  if (only_sql) return print_text(statement(question, values) + ";\n", exit_ok, Encoding::utf8);
-  const auto key = key_of(question.asked, options);
-  if (!key)
+  if (only_sql)
+    return print_text(statement(question, values,
+                                options.engine == "sqlite" ? analyze::StoreEngine::sqlite
+                                                           : analyze::StoreEngine::clickhouse) +
+                          ";\n",
+                      exit_ok, Encoding::utf8);
+  if (!take_keys(question.asked, options, values))
     return usage_error(fmt::format("fleet {}: it is asked as fleet {}{} --from TARGET", name, name,
                                    words_of(question.asked)));
-  values.key = *key;
-  if (options.from.empty()) return usage_error("fleet: --from TARGET is missing: the store that is asked");
-  auto store = SqliteStore::open(options.from, SqliteStore::Access::read);
+  if (options.from.name.empty())
+    return usage_error("fleet: --from TARGET is missing: the store that is asked");
+  auto store = analyze::open_store(options.from, analyze::Store::Access::read);
   const auto fail = [](const capture::Error& error) {
     print_error(error);
     return static_cast<int>(exit_input);
   };
   if (!store) return fail(store.error());
-  auto rows = ask(*store, question, values);
+  auto rows = ask(**store, question, values);
   if (!rows) return fail(rows.error());
   std::vector<Part> parts;
   const auto add_part = [&](std::string_view part, std::string_view of) -> std::optional<capture::Error> {
     const Question* more = analyze::find_question(of);
-    auto found = ask(*store, *more, values);
+    auto found = ask(**store, *more, values);
     if (!found) return found.error();
     parts.push_back({part, more, std::move(*found)});
     return std::nullopt;
@@ -181,6 +188,7 @@ int run_fleet(const FleetOptions& options) {
     if (const auto error = add_part("loss", "loss_of_connection")) return fail(*error);
     if (const auto error = add_part("incidents", "incidents_of_connection")) return fail(*error);
   }
+  if (const std::string lacks = (*store)->shortcoming(); !lacks.empty()) print_error(lacks);
   if (options.csv) return print_text(answer_csv(question, *rows), exit_ok, Encoding::utf8);
   if (options.json) {
     Output out(Encoding::utf8);
@@ -217,11 +225,17 @@ void add_fleet(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("fleet", "ask a store of captures of many hosts");
   command->add_option("QUESTION", options->question, "\n" + questions_text())->required()->type_name("");
   command->add_option("WORDS", options->words, "what it is about")->type_name("");
-  command->add_option("--from,--store", options->from, "the store: a file")
+  command
+      ->add_option("--from,--store", options->from.name,
+                   "the store: a file, or clickhouse://[user@]host[:port]/database")
       ->check(empty_error)
       ->type_name("TARGET");
-  command->add_option("--since", options->since, "only rows of the last so much: 90m, 24h (default: all)")
-      ->check(duration_error)
+  add_target_access(*command, options->from);
+  command->add_option("--engine", options->engine, "dialect of `sql`: sqlite (default) or clickhouse")
+      ->check(CLI::IsMember({"sqlite", "clickhouse"}))
+      ->type_name("NAME");
+  command->add_option("--since", options->since, "only rows of the last so much: 90m, 24h, 7d (default: all)")
+      ->check(span_error)
       ->type_name("TIME");
   command->add_option("--top", options->top, "rows at most (default: 20)")
       ->check(CLI::Range(1U, 1'000'000U))

@@ -5,25 +5,25 @@
 #include <unistd.h>
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <ctime>
 #include <memory>
 #include <string>
 
-#include "analyze/store/sqlite_store.hpp"
+#include "analyze/store/store.hpp"
 #include "cli/core/command.hpp"
 #include "cli/core/output.hpp"
 #include "cli/store/spool.hpp"
 #include "cli/store/store_export.hpp"
+#include "cli/store/target_options.hpp"
 
 namespace roce::cli {
 namespace {
 
 struct ShipOptions {
   std::string spool;
-  std::string target;
+  analyze::StoreTarget target;
   bool once = false;
 };
 
@@ -37,8 +37,7 @@ bool ends_within(std::chrono::seconds time) {
 }
 
 int run_ship(const ShipOptions& options) {
-  if (auto made = analyze::SqliteStore::make_if_missing(options.target, program_version(), seconds_now());
-      !made) {
+  if (auto made = analyze::make_store_if_missing(options.target, program_version(), seconds_now()); !made) {
     print_error(made.error());
     return exit_input;
   }
@@ -51,8 +50,7 @@ int run_ship(const ShipOptions& options) {
   sigemptyset(&deadly);
   for (const int number : {SIGINT, SIGTERM}) sigaddset(&deadly, number);
   if (!options.once) pthread_sigmask(SIG_BLOCK, &deadly, nullptr);
-  constexpr std::chrono::seconds look{1}, patience{60};
-  std::chrono::seconds wait = look;
+  std::chrono::seconds wait{1};
   std::string told;
   std::uint64_t rejected = 0;
   while (true) {
@@ -70,8 +68,7 @@ int run_ship(const ShipOptions& options) {
     }
     if (done) told.clear();
     if (options.once) return done && rejected == 0 ? exit_ok : exit_input;
-    // A store that does not answer is asked again after 1, 2, 4 ... 60 s.
-    wait = done ? look : std::min(wait * 2, patience);
+    wait = std::chrono::seconds(wait_after(done, wait.count()));
     if (ends_within(wait)) return rejected == 0 ? exit_ok : exit_input;
   }
 }
@@ -86,10 +83,14 @@ void add_ship(CLI::App& app, Action& action) {
       ->required()
       ->check(empty_error)
       ->type_name("");
-  command->add_option("--to,--store", options->target, "the store: a file, which is made if there is none")
+  command
+      ->add_option("--to,--store", options->target.name,
+                   "the store: a file, which is made if there is none, or "
+                   "clickhouse://[user@]host[:port]/database")
       ->required()
       ->check(empty_error)
       ->type_name("TARGET");
+  add_target_access(*command, options->target);
   command->add_flag("--once", options->once, "what is there now, then end");
   command->callback([options, &action] { action = [options] { return run_ship(*options); }; });
 }

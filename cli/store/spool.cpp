@@ -16,8 +16,6 @@
 #include <system_error>
 #include <utility>
 
-#include "analyze/store/sqlite_store.hpp"
-
 namespace roce::cli {
 namespace {
 
@@ -153,10 +151,10 @@ void SpoolReader::reject(const std::string& path) const noexcept {
   ::rename(path.c_str(), to.c_str());
 }
 
-Expected<void> ship(const SpoolReader& spool, const std::string& target, Shipped& what) {
+Expected<void> ship(const SpoolReader& spool, const analyze::StoreTarget& target, Shipped& what) {
   const std::vector<std::string> waiting = spool.waiting();
   if (waiting.empty()) return {};
-  auto store = analyze::SqliteStore::open(target, analyze::SqliteStore::Access::write);
+  auto store = analyze::open_store(target, analyze::Store::Access::write);
   if (!store) return tl::unexpected(std::move(store.error()));
   for (const std::string& path : waiting) {
     const auto batch = SpoolReader::read(path);
@@ -171,18 +169,29 @@ Expected<void> ship(const SpoolReader& spool, const std::string& target, Shipped
       ++what.rejected;
       continue;
     }
-    const auto added = store->add(*batch);
+    const auto added = (*store)->add(*batch);
     if (!added) {
       // Without a path it is the batch that does not fit.
       if (!added.error().path.empty() || !is_bad(added.error())) return tl::unexpected(added.error());
       spool.reject(path);
       ++what.rejected;
-      continue;
+      if (!analyze::is_store_address(target.name)) continue;
+      Error error = added.error();
+      error.path = path;
+      return tl::unexpected(std::move(error));
     }
     ++(*added ? what.batches : what.known);
     SpoolReader::remove(path);
   }
   return {};
+}
+
+std::int64_t wait_after(const Expected<void>& shipped, std::int64_t waited) {
+  constexpr std::int64_t longest = 60;
+  if (shipped) return 1;
+  const bool passes =
+      shipped.error().kind == ErrorKind::not_readable || shipped.error().kind == ErrorKind::not_writable;
+  return passes ? std::min(waited * 2, longest) : longest;
 }
 
 }  // namespace roce::cli

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "analyze/store/batch.hpp"
+#include "analyze/store/store.hpp"
 #include "capture/core/error.hpp"
 #include "capture/write/output_place.hpp"
 
@@ -66,8 +66,12 @@ struct Shipped {
   std::uint64_t rejected = 0;  ///< unreadable: in `rejected`
 };
 /// Adds all batches that wait to a store. Stops at the first that the store does not take: it stays, and so
-/// do those behind it. `what` counts also then.
-[[nodiscard]] capture::Expected<void> ship(const SpoolReader& spool, const std::string& target,
+/// do those behind it. `what` counts also then. Of batches that the store cannot read only one is rejected at
+/// a time: should the store be wrong, it does not empty the spool.
+[[nodiscard]] capture::Expected<void> ship(const SpoolReader& spool, const analyze::StoreTarget& target,
                                            Shipped& what);
+/// Seconds until the next round, `waited` before this one: 1 if all went well, else 2, 4 ... 60; 60 at once
+/// where somebody has to do something (a password, tables).
+[[nodiscard]] std::int64_t wait_after(const capture::Expected<void>& shipped, std::int64_t waited);
 
 }  // namespace roce::cli

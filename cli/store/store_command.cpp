@@ -12,20 +12,18 @@
 #include "analyze/base/units.hpp"
 #include "analyze/base/value_format.hpp"
 #include "analyze/store/ddl.hpp"
-#include "analyze/store/sqlite_store.hpp"
+#include "analyze/store/store.hpp"
 #include "cli/core/command.hpp"
-#include "cli/core/link_options.hpp"
 #include "cli/core/output.hpp"
 #include "cli/core/text_table.hpp"
 #include "cli/store/store_export.hpp"
+#include "cli/store/target_options.hpp"
 
 namespace roce::cli {
 namespace {
 
-using analyze::SqliteStore;
-
 struct StoreOptions {
-  std::string target;
+  analyze::StoreTarget target;
   std::string keep;
   std::uint64_t run = 0;
   std::string engine = "sqlite";
@@ -38,30 +36,30 @@ int failed(const capture::Error& error) {
 }
 
 int run_init(const StoreOptions& options) {
-  auto made = SqliteStore::init(options.target, program_version(), seconds_now());
+  auto made = analyze::init_store(options.target, program_version(), seconds_now());
   if (!made) return failed(made.error());
-  return print_text(
-      made->empty() ? fmt::format("{}: is a store already, of version {}\n", options.target,
-                                  analyze::store_schema_version)
-                    : fmt::format("{}: made, version {}\n", options.target, analyze::store_schema_version),
-      exit_ok);
+  return print_text(made->empty() ? fmt::format("{}: is a store already, of version {}\n",
+                                                options.target.name, analyze::store_schema_version)
+                                  : fmt::format("{}: made, version {}\n", options.target.name,
+                                                analyze::store_schema_version),
+                    exit_ok);
 }
 
 int run_migrate(const StoreOptions& options) {
-  auto made = SqliteStore::migrate(options.target, program_version(), seconds_now());
+  auto made = analyze::migrate_store(options.target, program_version(), seconds_now());
   if (!made) return failed(made.error());
   std::string text;
   for (const std::string& statement : *made) text += statement + "\n";
-  if (made->empty()) text = fmt::format("{}: nothing to do\n", options.target);
+  if (made->empty()) text = fmt::format("{}: nothing to do\n", options.target.name);
   return print_text(text, exit_ok);
 }
 
 int run_status(const StoreOptions& options) {
-  auto store = SqliteStore::open(options.target, SqliteStore::Access::read);
+  auto store = analyze::open_store(options.target, analyze::Store::Access::read);
   if (!store) return failed(store.error());
-  const auto version = store->version();
+  const auto version = (*store)->version();
   if (!version) return failed(version.error());
-  const auto tables = store->status();
+  const auto tables = (*store)->status();
   if (!tables) return failed(tables.error());
   if (options.json) {
     Output out(Encoding::utf8);
@@ -86,10 +84,10 @@ int run_status(const StoreOptions& options) {
     text.add_row({std::string(table.table), std::to_string(table.rows), time(table.first_time),
                   time(table.last_time)});
   }
-  std::string all =
-      fmt::format("{}: a store of version {}\n\n{}", options.target, *version, text.render(text_width(), 0));
+  std::string all = fmt::format("{}: a store of version {}\n\n{}", options.target.name, *version,
+                                text.render(text_width(), 0));
   constexpr std::int64_t many = 5'000'000;
-  if (intervals > many)
+  if (intervals > many && (*store)->engine() == analyze::StoreEngine::sqlite)
     all +=
         "\nMore than 5 million rows of intervals: questions over all of them take seconds. Remove old ones "
         "(store prune --keep), or ask with --since.\n";
@@ -99,12 +97,11 @@ int run_status(const StoreOptions& options) {
 int run_prune(const StoreOptions& options) {
   if (options.keep.empty() == (options.run == 0))
     return usage_error("store prune: either --keep TIME or --run N");
-  auto store = SqliteStore::open(options.target, SqliteStore::Access::write);
+  auto store = analyze::open_store(options.target, analyze::Store::Access::write);
   if (!store) return failed(store.error());
-  const auto removed =
-      options.run != 0
-          ? store->remove_run(options.run)
-          : store->remove_before(seconds_now() - parse_duration(options.keep).value_or(0) / 1'000'000'000);
+  const auto removed = options.run != 0
+                           ? (*store)->remove_run(options.run)
+                           : (*store)->remove_before(seconds_now() - parse_span(options.keep).value_or(0));
   if (!removed) return failed(removed.error());
   return print_text(fmt::format("{} rows removed\n", *removed), exit_ok);
 }
@@ -131,18 +128,20 @@ void add_store(CLI::App& app, Action& action) {
     return sub;
   };
   const auto with_target = [&](CLI::App* sub) {
-    sub->add_option("TARGET", options->target, "the store: a file")
+    add_target_access(*sub, options->target);
+    sub->add_option("TARGET", options->target.name,
+                    "the store: a file, or clickhouse://[user@]host[:port]/database[?cluster=NAME]")
         ->required()
         ->check(empty_error)
         ->type_name("");
     return sub;
   };
-  with_target(add("init", "make the tables in a new file", run_init));
+  with_target(add("init", "make the tables in a new file or a ClickHouse", run_init));
   with_target(add("migrate", "add tables and columns that a newer version has", run_migrate));
   with_target(add("status", "tables, rows, times", run_status))->add_flag("--json", options->json, "as JSON");
   CLI::App* prune = with_target(add("prune", "remove old rows, or a capture", run_prune));
-  prune->add_option("--keep", options->keep, "how much to keep: 72h, 30m")
-      ->check(duration_error)
+  prune->add_option("--keep", options->keep, "how much to keep: 72h, 30d")
+      ->check(span_error)
       ->type_name("TIME");
   prune
       ->add_option("--run", options->run,

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <charconv>
 #include <chrono>
 #include <filesystem>
 
@@ -45,6 +46,24 @@ std::string objection(const AnalyzeOptions& options) {
 
 }  // namespace
 
+std::optional<std::int64_t> parse_span(std::string_view text) {
+  std::int64_t number = 0;
+  const auto [stop, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const std::string_view unit(stop, static_cast<std::size_t>(text.data() + text.size() - stop));
+  const std::int64_t seconds = unit == "s"   ? 1
+                               : unit == "m" ? 60
+                               : unit == "h" ? 3600
+                               : unit == "d" ? 86400
+                                             : 0;
+  constexpr std::int64_t most = 1'000'000;  // days: longer than anybody has captured
+  if (failure != std::errc() || seconds == 0 || number <= 0 || number > most) return std::nullopt;
+  return number * seconds;
+}
+
+std::string span_error(const std::string& text) {
+  return parse_span(text) ? std::string() : fmt::format("not a span of time: '{}' (90m, 72h, 30d)", text);
+}
+
 std::int64_t seconds_now() {
   return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch())
       .count();
@@ -56,6 +75,7 @@ std::string program_version() {
 }
 
 bool is_store_target(const std::string& target) {
+  if (analyze::is_store_address(target)) return true;
   const capture::OwnedDescriptor file(::open(target.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
   std::string head(128, '\0');
   const ssize_t got = file.get() < 0 ? -1 : ::read(file.get(), head.data(), head.size());
@@ -63,7 +83,8 @@ bool is_store_target(const std::string& target) {
   return analyze::SqliteStore::is_store(std::string_view(head).substr(0, static_cast<std::size_t>(got)));
 }
 
-int export_to_store(const AnalyzeOptions& options, const IdentityOptions& whose, const std::string& target) {
+int export_to_store(const AnalyzeOptions& options, const IdentityOptions& whose,
+                    const analyze::StoreTarget& target) {
   if (const std::string wrong = objection(options); !wrong.empty()) return usage_error("export: " + wrong);
   const std::vector<std::string> files = expanded_files(options.files);
   analyze::StoreRun run;
@@ -76,20 +97,20 @@ int export_to_store(const AnalyzeOptions& options, const IdentityOptions& whose,
   run.program = program_version();
   run.point = "file";
   if (options.no_icrc) run.options = "--no-icrc";
-  if (auto made = analyze::SqliteStore::make_if_missing(target, run.program, seconds_now()); !made) {
+  if (auto made = analyze::make_store_if_missing(target, run.program, seconds_now()); !made) {
     print_error(made.error());
     return exit_input;
   }
   {  // closed again before the process that adds is made
-    auto store = analyze::SqliteStore::open(target, analyze::SqliteStore::Access::write);
-    auto there = store ? store->has_run(run.number) : tl::unexpected(store.error());
+    auto store = analyze::open_store(target, analyze::Store::Access::write);
+    auto there = store ? (*store)->has_run(run.number) : tl::unexpected(store.error());
     if (!there) {
       print_error(there.error());
       return exit_input;
     }
     if (*there) {
       print_error(
-          fmt::format("{}: has this capture already, as run {}: nothing was added", target, run.number));
+          fmt::format("{}: has this capture already, as run {}: nothing was added", target.name, run.number));
       return exit_ok;
     }
   }

@@ -6,11 +6,11 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <string_view>
+#include <thread>
 #include <utility>
-
-#include "analyze/store/sqlite_store.hpp"
 
 namespace roce::cli {
 
@@ -20,15 +20,15 @@ using capture::Expected;
 tl::unexpected<Error> StoreOutput::failed(int number) const {
   Error error;
   error.kind = capture::ErrorKind::not_writable;
-  error.path = path_;
+  error.path = target_.name;
   error.message = std::string("rows for it cannot be kept: ") + std::strerror(number);
   error.system_errno = number;
   return tl::unexpected(error);
 }
 
-Expected<std::unique_ptr<StoreOutput>> StoreOutput::create(const std::string& path) {
+Expected<std::unique_ptr<StoreOutput>> StoreOutput::create(const analyze::StoreTarget& target) {
   std::unique_ptr<StoreOutput> output(
-      new StoreOutput(path, capture::OwnedDescriptor(::memfd_create("batches", MFD_CLOEXEC))));
+      new StoreOutput(target, capture::OwnedDescriptor(::memfd_create("batches", MFD_CLOEXEC))));
   if (output->file_.get() < 0) return output->failed(errno);
   return output;
 }
@@ -56,12 +56,28 @@ Expected<void> StoreOutput::place() {
     if (got <= 0) return failed(got < 0 ? errno : EIO);
     have += static_cast<std::size_t>(got);
   }
-  auto store = analyze::SqliteStore::open(path_, analyze::SqliteStore::Access::write);
-  if (!store) return tl::unexpected(std::move(store.error()));
+  std::vector<analyze::StoreBatch> batches;
   for (std::string_view rest = bytes; !rest.empty();) {
     auto batch = analyze::decode(rest);
     if (!batch) return tl::unexpected(std::move(batch.error()));
-    if (auto added = store->add(*batch); !added) return tl::unexpected(std::move(added.error()));
+    batches.push_back(std::move(*batch));
+  }
+  // A server that is away for a moment is asked again.
+  constexpr int attempts = 6;
+  for (int attempt = 0;; ++attempt) {
+    auto added = add_all(batches);
+    if (added || !analyze::is_store_address(target_.name) ||
+        added.error().kind != capture::ErrorKind::not_readable || attempt + 1 == attempts)
+      return added;
+    std::this_thread::sleep_for(std::chrono::seconds(1U << static_cast<unsigned>(attempt)));
+  }
+}
+
+Expected<void> StoreOutput::add_all(const std::vector<analyze::StoreBatch>& batches) {
+  auto store = analyze::open_store(target_, analyze::Store::Access::write);
+  if (!store) return tl::unexpected(std::move(store.error()));
+  for (auto batch = batches.rbegin(); batch != batches.rend(); ++batch) {
+    if (auto added = (*store)->add(*batch); !added) return tl::unexpected(std::move(added.error()));
   }
   return {};
 }

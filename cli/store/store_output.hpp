@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "analyze/store/batch.hpp"
+#include "analyze/store/store.hpp"
 #include "capture/core/placed_output.hpp"
 #include "capture/write/output_place.hpp"
 
@@ -13,11 +13,13 @@ namespace roce::cli {
 
 /// Batches for a store, from a process that reads captures of strangers and may open nothing: they are
 /// written into a file without a name, and another process (capture/confine/broker.hpp) adds them. All or,
-/// after an error, those before it: a batch is never there in part, and added again it is not there twice.
+/// after an error, some of them: added again they are all there, and none twice. The first one comes last: it
+/// tells that all are there.
 class StoreOutput final : public capture::PlacedOutput {
  public:
-  /// `path`: a store. Errors: not_writable.
-  [[nodiscard]] static capture::Expected<std::unique_ptr<StoreOutput>> create(const std::string& path);
+  /// Errors: not_writable.
+  [[nodiscard]] static capture::Expected<std::unique_ptr<StoreOutput>> create(
+      const analyze::StoreTarget& target);
 
   [[nodiscard]] capture::Expected<void> add(const analyze::StoreBatch& batch);
   /// Adds them to the store.
@@ -27,11 +29,12 @@ class StoreOutput final : public capture::PlacedOutput {
   void discard() noexcept override {}
 
  private:
-  StoreOutput(std::string path, capture::OwnedDescriptor file)
-      : path_(std::move(path)), file_(std::move(file)) {}
+  StoreOutput(analyze::StoreTarget target, capture::OwnedDescriptor file)
+      : target_(std::move(target)), file_(std::move(file)) {}
+  [[nodiscard]] capture::Expected<void> add_all(const std::vector<analyze::StoreBatch>& batches);
   [[nodiscard]] tl::unexpected<capture::Error> failed(int number) const;
 
-  std::string path_;
+  analyze::StoreTarget target_;
   capture::OwnedDescriptor file_;
 };
 

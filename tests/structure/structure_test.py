@@ -34,24 +34,25 @@ LIBRARIES = {
     "isa-l/": "isa-l", "isa-l.h": "isa-l", "fmt/": "fmt", "CLI/": "CLI11", "tsl/": "robin-map", "tl/": "expected",
     "zlib.h": "zlib", "zstd.h": "zstd", "lz4": "lz4", "toml++/": "toml++", "pcap/": "libpcap", "pcap.h": "libpcap",
     "prometheus/": "prometheus-cpp", "seccomp.h": "libseccomp", "sqlite3.h": "sqlite",
+    "curl/": "libcurl",
     "infiniband/": "libibverbs", "rdma/": "libibverbs", "Q": "Qt", "qcustomplot": "Qt", "gtest/": "GoogleTest",
     "gmock/": "GoogleTest", "nlohmann/": "nlohmann-json", "tins/": "libtins", "re2/": "re2",
 }
 MAY_USE = {
     "dissect": {"isa-l"},
     "capture": {"zlib", "zstd", "lz4", "libpcap", "libibverbs", "libseccomp", "expected"},
-    "analyze": {"fmt", "robin-map", "toml++", "nlohmann-json", "expected", "re2", "sqlite"},
+    "analyze": {"fmt", "robin-map", "toml++", "nlohmann-json", "expected", "re2", "sqlite", "libcurl"},
     "cli": {"CLI11", "fmt", "expected", "prometheus-cpp"},
     "gui": {"Qt", "expected"},
     "tests": set(LIBRARIES.values()),
 }
 # Not in a header that others may include.
 PRIVATE = {"isa-l", "zlib", "zstd", "lz4", "libpcap", "libibverbs", "fmt", "robin-map", "toml++", "nlohmann-json",
-           "prometheus-cpp", "libseccomp", "sqlite", "re2"}
+           "prometheus-cpp", "libseccomp", "sqlite", "re2", "libcurl"}
 # Inside one .cpp each; libibverbs behind one header, for its seam is several files.
 SEAMS = {"libibverbs": "capture/sniffer/verbs_library.hpp"}
 IN_ONE_FILE = {"isa-l", "zlib", "zstd", "lz4", "libpcap", "libibverbs", "nlohmann-json", "prometheus-cpp", "libseccomp",
-               "sqlite", "re2"}
+               "sqlite", "re2", "libcurl"}
 
 # What dissect must not know: files, threads, clocks, printing.
 IMPURE = {"fstream", "iostream", "ostream", "sstream", "cstdio", "filesystem", "thread", "mutex", "atomic", "chrono",
