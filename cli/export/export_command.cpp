@@ -239,16 +239,16 @@ void add_export(CLI::App& app, Action& action) {
   // --to was the name of the target before --output, so the end of the time range is --until.
   options->analyze.add_to(*command, "--until");
   command
-      ->add_option(
-          "-o,--output,--to", options->target,
-          "target; its extension selects the format: DIR/, .json, .ndjson, .sqlite, .om, .lp, .store, or "
-          "clickhouse://[user@]host[:port]/database; - is standard output")
+      ->add_option("-o,--output,--to", options->target,
+                   "target; its extension selects the format: DIR/, .json, .ndjson, .sqlite, .om, .lp, "
+                   ".perfetto, .store, or "
+                   "clickhouse://[user@]host[:port]/database; - is standard output")
       ->required()
       ->type_name("TARGET");
   add_force_option(*command, options->force);
   command
       ->add_option("--format", options->format,
-                   "csv, json, ndjson, sqlite, openmetrics, prometheus, influx or store")
+                   "csv, json, ndjson, sqlite, openmetrics, prometheus, influx, perfetto or store")
       ->check([](const std::string& name) {
         return format_named(name) != nullptr || name == store_format
                    ? std::string()

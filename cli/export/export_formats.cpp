@@ -15,6 +15,7 @@
 #include "analyze/base/json_writer.hpp"
 #include "analyze/base/value_format.hpp"
 #include "analyze/report/json/json_report.hpp"
+#include "analyze/report/perfetto/perfetto_report.hpp"
 #include "cli/core/page.hpp"
 #include "cli/core/text_table.hpp"
 #include "cli/core/version.hpp"
@@ -45,6 +46,9 @@ bool is_ndjson_export(const capture::ExistingFile& file) {
 bool is_metrics_export(const capture::ExistingFile& file) {
   return begins_with(file, {"#TYPEroceanalyze_"});
 }
+bool is_perfetto_export(const capture::ExistingFile& file) {
+  return begins_with(file, {analyze::perfetto_begin});
+}
 bool is_line_protocol_export(const capture::ExistingFile& file) {
   return begins_with(file, {"roceanalyze_"});
 }
@@ -60,6 +64,9 @@ constexpr ExportFormat formats[] = {
      is_metrics_export},
     {"influx", ".lp .influx ", "series, connections, findings and diagnoses as InfluxDB line protocol",
      write_line_protocol, is_line_protocol_export},
+    {"perfetto", ".perfetto ",
+     "a trace for Perfetto and Chrome: rates, diagnoses, incidents, by the wall clock", write_perfetto,
+     is_perfetto_export},
 };
 
 /// Collects text and passes it to the sink in large pieces.
@@ -323,6 +330,16 @@ Expected<void> write_export_json(const ExportData& data, const ExportSink& sink)
                                        if (failed) failed = out.step();
                                        if (!failed) out.text.clear();
                                      }});
+  return failed ? out.finish() : failed;
+}
+
+Expected<void> write_perfetto(const ExportData& data, const ExportSink& sink) {
+  Pieces out(sink);
+  Expected<void> failed;
+  analyze::perfetto_report(data.snapshot, {out.text, [&] {
+                                             if (failed) failed = out.step();
+                                             if (!failed) out.text.clear();
+                                           }});
   return failed ? out.finish() : failed;
 }
 

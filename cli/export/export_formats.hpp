@@ -39,6 +39,8 @@ struct ExportFormat {
 [[nodiscard]] capture::Expected<void> write_csv(const ExportTable& table, const ExportSink& sink);
 /// The whole report as by `report --json`.
 [[nodiscard]] capture::Expected<void> write_export_json(const ExportData& data, const ExportSink& sink);
+/// The course of the capture as a trace for Perfetto: see analyze/report/perfetto.
+[[nodiscard]] capture::Expected<void> write_perfetto(const ExportData& data, const ExportSink& sink);
 /// One JSON object per row, with the name of its table in "table".
 [[nodiscard]] capture::Expected<void> write_ndjson(const ExportData& data, const ExportSink& sink);
 /// An SQLite database with all tables, and descriptions of their columns in the table `columns`.

@@ -246,6 +246,45 @@ class Export(unittest.TestCase):
         with open(self.export(LOSSY, "a.json"), "rb") as file:
             self.assertEqual(file.read(), run("report", "--json", LOSSY).stdout)
 
+    def test_perfetto_has_the_course_of_the_report(self):
+        target = self.export(LOSSY, "a.perfetto")
+        text = read(target).decode()
+        trace = json.loads(text, parse_float=str)  # a double does not hold nanoseconds since the epoch
+        wanted = report(LOSSY)
+        events = trace["traceEvents"]
+        ns = lambda event: int(event["ts"].replace(".", ""))
+        # Slices: each begins and ends once, in that order; incidents are those of the report.
+        for kind, names in (("incident", wanted["incidents"]), ("diagnosis", wanted["diagnoses"])):
+            begins = {e["id"]: e for e in events if e.get("cat") == kind and e["ph"] == "b"}
+            ends = {e["id"]: e for e in events if e.get("cat") == kind and e["ph"] == "e"}
+            self.assertEqual(len(begins), len(names), kind)
+            self.assertEqual(begins.keys(), ends.keys())
+            for i, begin in begins.items():
+                self.assertLessEqual(ns(begin), ns(ends[i]))
+        self.assertEqual([e["name"] for e in events if e.get("cat") == "diagnosis" and e["ph"] == "b"],
+                         [d["sentence"] for d in wanted["diagnoses"]])
+        # Counters hold their value to the next: their integral is what was sent, lost and repeated.
+        series = wanted["series"]
+        width = series["bucket_ns"]
+        for key, counter, unit in (("lost", "lost per", "packets"), ("retransmitted", "retransmitted per", "packets"),
+                                   ("bytes", "on the wire", "bit/s"), ("goodput_bytes", "goodput", "bit/s")):
+            steps = [(ns(e), float(e["args"][unit])) for e in events if e["ph"] == "C" and e["name"].startswith(counter)]
+            self.assertEqual(steps[0][0], series["start"])
+            self.assertEqual(steps[-1], (series["start"] + width * len(series["bytes"]), 0.0))
+            whole = sum(value * (after - at) for (at, value), (after, _) in zip(steps, steps[1:]))
+            self.assertAlmostEqual(whole / (8e9 if unit == "bit/s" else width), sum(series[key]), delta=1e-6 * sum(series[key]))
+        hosts = {e["args"]["name"] for e in events if e["name"] == "process_name"}
+        self.assertEqual(hosts, {"fabric", "10.77.0.1", "10.77.0.2"})
+        # Once more over itself, but not over another file.
+        self.assertEqual(run("export", LOSSY, "-o", target).returncode, 0)
+
+    def test_perfetto_is_json_of_every_sample(self):
+        for path in ALL_SAMPLES:
+            trace = json.loads(exported(path, "perfetto"))
+            for event in trace["traceEvents"]:
+                self.assertIn(event["ph"], "MCbei", path)
+                self.assertEqual("ts" in event, event["ph"] != "M", path)
+
     def test_ndjson_has_a_row_a_line(self):
         with open(self.export(LOSSY, "a.ndjson"), encoding="utf-8") as file:
             rows = [json.loads(line) for line in file]
