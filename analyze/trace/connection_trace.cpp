@@ -65,9 +65,9 @@ class Thinned {
 
 class Tracing {
  public:
-  Tracing(capture::CaptureSource& source, VerdictStore& verdicts, const TraceOptions& options)
+  Tracing(capture::CaptureSource& source, const VerdictOf& verdict_of, const TraceOptions& options)
       : source_(source),
-        verdicts_(verdicts),
+        verdict_of_(verdict_of),
         options_(options),
         // Half of the limit for either kind, so that neither displaces the other.
         plain_(options.limit / 2),
@@ -96,7 +96,7 @@ class Tracing {
   void use(const capture::Frame& frame) {
     ++number_;
     if (frame.time_ns != capture::no_time) last_ns_ = std::max(last_ns_, frame.time_ns);
-    const Verdict* const verdict = verdicts_.find(number_);
+    const Verdict* const verdict = verdict_of_(number_);
     if (verdict != nullptr && verdict->connection == options_.connection) {
       add(frame, *verdict);
     } else if (TracedPauses::may_be_one(frame)) {
@@ -203,10 +203,27 @@ class Tracing {
     bucket.retransmitted += v.has(Verdict::retransmission) ? 1U : 0U;
     bucket.ce += point.has(TracePoint::ce) ? 1U : 0U;
     bucket.cnps += point.kind == Kind::cnp ? 1U : 0U;
-    if (v.has(Verdict::in_flight_known)) bucket.in_flight_max = std::max(bucket.in_flight_max, v.in_flight);
     bucket.lost += v.lost_before + v.lost_itself() + v.missed;
     if (const std::uint32_t other = v.lost_after - v.lost_itself() + v.missed_of_other; other != 0)
       trace_.sent[side ^ 1U].at(point.time_ns).lost += other;
+    hold_in_flight(point);
+  }
+
+  /// What is outstanding stays so until an answer: buckets in which nothing was captured hold it, too.
+  void hold_in_flight(const TracePoint& point) {
+    Series& series = trace_.sent[point.space()];
+    PsnsInFlight& in_flight = in_flight_[point.space()];
+    const auto raise = [&series](std::int64_t time_ns, std::uint32_t psns) {
+      std::uint32_t& most = series.at(time_ns).in_flight_max;
+      most = std::max(most, psns);
+    };
+    if (in_flight.psns() != 0) {
+      for (std::int64_t t = in_flight.since_ns(); t < point.time_ns; t += series.width_ns())
+        raise(t, in_flight.psns());
+      raise(point.time_ns, in_flight.psns());
+    }
+    in_flight.see(point);
+    if (in_flight.psns() != 0) raise(point.time_ns, in_flight.psns());
   }
 
   void finish() {
@@ -231,7 +248,6 @@ class Tracing {
                      [](const TracedOperation& a, const TracedOperation& b) { return a.answer < b.answer; });
     trace_.pauses = pauses_.finish(priorities_ | 1U << TracedPause::all_priorities, last_ns_);
     trace_.pauses_left_out = pauses_.left_out();
-    trace_.without_verdict = verdicts_.lost();
     mark_lost();
   }
 
@@ -267,7 +283,7 @@ class Tracing {
   }
 
   capture::CaptureSource& source_;
-  VerdictStore& verdicts_;
+  const VerdictOf& verdict_of_;
   const TraceOptions& options_;
   dissect::Dissection dissection_;
   Thinned<TracePoint> plain_, remarkable_;
@@ -276,6 +292,7 @@ class Tracing {
   TracedPauses pauses_;
   std::array<TracedMessages, 2> messages_{TracedMessages(0), TracedMessages(1)};
   ConnectionTrace trace_;
+  std::array<PsnsInFlight, 2> in_flight_;  ///< by the side of the requests
   std::uint32_t priorities_ = 0;
   std::uint64_t number_ = 0;
   std::int64_t last_ns_ = capture::no_time;
@@ -295,7 +312,15 @@ bool TracePoint::remarkable() const noexcept {
 
 ConnectionTrace trace_connection(capture::CaptureSource& source, VerdictStore& verdicts,
                                  const TraceOptions& options, const std::stop_token& stop) {
-  return Tracing(source, verdicts, options).run(stop);
+  ConnectionTrace trace = trace_connection(
+      source, VerdictOf([&verdicts](std::uint64_t number) { return verdicts.find(number); }), options, stop);
+  trace.without_verdict = verdicts.lost();
+  return trace;
+}
+
+ConnectionTrace trace_connection(capture::CaptureSource& source, const VerdictOf& verdict_of,
+                                 const TraceOptions& options, const std::stop_token& stop) {
+  return Tracing(source, verdict_of, options).run(stop);
 }
 
 }  // namespace roce::analyze

@@ -2,6 +2,7 @@
 // All packets of one connection with their verdicts, for graphs and sequence diagrams.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -77,6 +78,33 @@ struct TracePoint {
 };
 static_assert(sizeof(TracePoint) == 96);
 
+/// PSNs of the requests of one side without an answer, packet by packet in their order: what is outstanding
+/// stays so until it is answered, whether anything is sent or not. A plain value.
+class PsnsInFlight {
+ public:
+  /// The next packet of that PSN space.
+  void see(const TracePoint& point) noexcept {
+    if (point.is_copy() || point.has(TracePoint::no_psn)) return;
+    if (point.answers()) {
+      acknowledged_ = std::max(acknowledged_, point.acknowledged());
+      psns_ = next_ > acknowledged_ ? std::min(psns_, static_cast<std::uint32_t>(next_ - acknowledged_)) : 0;
+    } else if (point.verdict.has(Verdict::in_flight_known)) {
+      psns_ = point.verdict.in_flight;
+      next_ = std::max(next_, point.psn + std::max<std::int64_t>(1, point.psns));
+      acknowledged_ = std::max(acknowledged_, next_ - psns_);
+    }
+    since_ns_ = point.time_ns;
+  }
+  [[nodiscard]] std::uint32_t psns() const noexcept { return psns_; }
+  [[nodiscard]] std::int64_t since_ns() const noexcept { return since_ns_; }  ///< time of the last packet
+
+ private:
+  std::uint32_t psns_ = 0;
+  std::int64_t next_ = std::numeric_limits<std::int64_t>::min();  ///< behind the last request
+  std::int64_t acknowledged_ = std::numeric_limits<std::int64_t>::min();
+  std::int64_t since_ns_ = 0;
+};
+
 /// A completed message, from its first packet to its acknowledgement or last response.
 struct TracedOperation {
   std::int64_t start_ns = 0;
@@ -144,6 +172,12 @@ struct TraceOptions {
 /// Reads `source` again from its beginning and collects the packets of the connection. `verdicts` are those
 /// of an analysis of the same frames. Never fails: an input that cannot be read further ends there.
 [[nodiscard]] ConnectionTrace trace_connection(capture::CaptureSource& source, VerdictStore& verdicts,
+                                               const TraceOptions& options, const std::stop_token& stop = {});
+
+/// The verdict on a frame by its number (from 1); null: it has none. Valid until the next call.
+using VerdictOf = std::function<const Verdict*(std::uint64_t number)>;
+/// The same with verdicts that lie elsewhere; `without_verdict` of the result is 0.
+[[nodiscard]] ConnectionTrace trace_connection(capture::CaptureSource& source, const VerdictOf& verdict_of,
                                                const TraceOptions& options, const std::stop_token& stop = {});
 
 }  // namespace roce::analyze

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <mutex>
 
+#include "dissect/cm.hpp"
 #include "dissect/ulp.hpp"
 
 namespace roce::gui {
@@ -18,7 +19,7 @@ analyze::FlowKey end_of(const dissect::IpAddress& address, std::uint32_t qpn) {
 
 }  // namespace
 
-void ManagementHistory::learn(std::uint64_t number, const capture::Frame& frame,
+bool ManagementHistory::learn(std::uint64_t number, const capture::Frame& frame,
                               const dissect::Options& dissecting) {
   const dissect::Bytes bytes{frame.data, frame.captured};
   dissect::dissect(bytes, frame.wire, frame.link_type, dissection_, dissecting);
@@ -26,10 +27,14 @@ void ManagementHistory::learn(std::uint64_t number, const capture::Frame& frame,
   const std::lock_guard lock(mutex_);
   packets_.push_back({static_cast<std::uint32_t>(number), static_cast<std::uint32_t>(tracker_.forgotten()),
                       tracker_.ulp_of(bytes, dissection_)});
+  const auto message = dissect::decode_cm(bytes, dissection_);
+  const bool refused = message && (message->kind == dissect::CmKind::rej ||
+                                   (message->kind == dissect::CmKind::sidr_rep && message->status != 0));
   const analyze::CmExchange* learned = tracker_.last_learned();
-  if (learned == nullptr) return;
+  if (learned == nullptr) return refused;
   if (learned->client_qpn) note(number, learned->client, *learned->client_qpn);
   if (learned->server_qpn) note(number, learned->server, *learned->server_qpn);
+  return refused;
 }
 
 /// Records a change of the exchange or the protocol of a queue pair.

@@ -23,7 +23,8 @@ class ManagementHistory {
   explicit ManagementHistory(std::size_t limit = analyze::CmTracker::default_limit) : tracker_(limit) {}
 
   /// The next packet to QP0 or QP1. Numbers ascend.
-  void learn(std::uint64_t number, const capture::Frame& frame, const dissect::Options& dissecting = {});
+  /// Returns whether the packet refuses a connection: REJ, or SIDR_REP with a status that is no success.
+  bool learn(std::uint64_t number, const capture::Frame& frame, const dissect::Options& dissecting = {});
   /// learn() is not called any more.
   void complete() noexcept { complete_.store(true, std::memory_order_release); }
 

@@ -23,7 +23,7 @@ PacketMarks::PacketMarks(const PacketSummary& summary) noexcept {
 }
 
 PacketMarks PacketMarks::with(const Verdict& v) const noexcept {
-  constexpr std::uint64_t of_glance = (std::uint64_t{1} << judged) - 1;
+  constexpr std::uint64_t of_glance = ((std::uint64_t{1} << judged) - 1) | std::uint64_t{1} << refused;
   PacketMarks all(word_ & of_glance);
   constexpr std::array<std::pair<Verdict::Flag, Bit>, 13> flags{{
       {Verdict::retransmission, retransmission},
@@ -64,7 +64,7 @@ bool PacketMarks::is_cnp() const noexcept {
 PacketMeaning meaning_of(PacketMarks m) noexcept {
   using M = PacketMarks;
   if (m.has(M::nak) || m.has(M::icrc_wrong) || m.has(M::illegal_sequence) || m.has(M::wrong_length) ||
-      m.has(M::msn_backwards)) {
+      m.has(M::msn_backwards) || m.has(M::refused)) {
     return PacketMeaning::error;
   }
   if (m.has(M::duplicate_capture)) return PacketMeaning::odd;
@@ -84,7 +84,8 @@ PacketMeaning meaning_of(PacketMarks m) noexcept {
 const char* meaning_text(PacketMeaning meaning) noexcept {
   constexpr std::array<const char*, meaning_count> texts{
       QT_TRANSLATE_NOOP("PacketMeaning", "Ordinary packet"),
-      QT_TRANSLATE_NOOP("PacketMeaning", "NAK, ICRC mismatch, illegal opcode sequence or wrong length"),
+      QT_TRANSLATE_NOOP("PacketMeaning",
+                        "NAK, refused connection, ICRC mismatch, illegal opcode sequence or wrong length"),
       QT_TRANSLATE_NOOP("PacketMeaning", "Retransmission"),
       QT_TRANSLATE_NOOP("PacketMeaning", "Indicates packet loss"),
       QT_TRANSLATE_NOOP("PacketMeaning", "RNR NAK: receiver not ready"),

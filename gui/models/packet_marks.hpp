@@ -43,6 +43,7 @@ class PacketMarks {
     cause,                         ///< three bits
     connection_known = cause + 3,  ///< 37
     commented,
+    refused,         ///< a management packet that refuses a connection
     connection = 40  ///< 24 bits
   };
   static constexpr std::uint32_t connections = (1U << 24U) - 1;  ///< ids below that fit into the word
@@ -55,6 +56,10 @@ class PacketMarks {
 
   /// The same packet with the final verdict of the analysis.
   [[nodiscard]] PacketMarks with(const analyze::Verdict& verdict) const noexcept;
+  /// The same packet, which refuses a connection.
+  [[nodiscard]] constexpr PacketMarks with_refusal() const noexcept {
+    return PacketMarks(word_ | std::uint64_t{1} << refused);
+  }
   /// The same packet with comments.
   [[nodiscard]] constexpr PacketMarks with_comments() const noexcept {
     return PacketMarks(word_ | std::uint64_t{1} << commented);

@@ -43,19 +43,20 @@ void PacketStore::take(std::uint64_t first, std::span<const analyze::PacketSumma
   for (std::uint64_t number = first; number < end; ++number) {
     PacketMarks marks(summaries[number - first]);
     if (any_comments && frames_->has_comments(number)) marks = marks.with_comments();
+    if (marks.has(PacketMarks::management) && learn(number)) marks = marks.with_refusal();
     marks_.make(number - 1).store(marks.word(), std::memory_order_relaxed);
     meanings_.make((number - 1) / block_packets)
         .fetch_or(1U << static_cast<unsigned>(meaning_of(marks)), std::memory_order_relaxed);
-    if (marks.has(PacketMarks::management)) learn(number);
   }
   for (const auto& [number, commented] : comments_->written(first, end)) mark_commented(number, commented);
   if (end > first) glanced_.store(end - 1, std::memory_order_release);
 }
 
-void PacketStore::learn(std::uint64_t number) {
+bool PacketStore::learn(std::uint64_t number) {
   if (!managements_reader_) managements_reader_.emplace(frames_);
   // An unreadable packet teaches nothing.
-  if (const auto frame = managements_reader_->read(number)) managements_.learn(number, *frame, dissecting_);
+  const auto frame = managements_reader_->read(number);
+  return frame && managements_.learn(number, *frame, dissecting_);
 }
 
 void PacketStore::finish(const std::stop_token& stop) {
@@ -128,6 +129,12 @@ void PacketStore::verdicts(std::uint64_t first, std::span<std::optional<analyze:
   for (std::size_t i = 0; i < to.size(); ++i) {
     if (const analyze::Verdict* verdict = verdicts_->find(first + i)) to[i] = *verdict;
   }
+}
+
+std::uint64_t PacketStore::lost_verdicts() const {
+  if (!analysed()) return 0;
+  const std::lock_guard lock(verdicts_mutex_);
+  return verdicts_ ? verdicts_->lost() : 0;
 }
 
 void PacketStore::set_snapshot(std::shared_ptr<const analyze::Snapshot> snapshot) {

@@ -59,6 +59,9 @@ class PacketStore {
   /// The same for packets from `first` on.
   void verdicts(std::uint64_t first, std::span<std::optional<analyze::Verdict>> to) const;
 
+  /// Packets whose verdicts could not be kept; 0 before analysed().
+  [[nodiscard]] std::uint64_t lost_verdicts() const;
+
   /// Replaces all comments of an existing packet; its marks show whether it has any. GUI thread only.
   void set_comments(std::uint64_t number, PacketComments::Texts texts);
   [[nodiscard]] PacketComments& comments() const noexcept { return *comments_; }
@@ -88,7 +91,7 @@ class PacketStore {
 
  private:
   void take(std::uint64_t first, std::span<const analyze::PacketSummary> summaries);
-  void learn(std::uint64_t number);
+  bool learn(std::uint64_t number);  ///< whether it refuses a connection
   void mark_commented(std::uint64_t number, bool commented);
 
   std::shared_ptr<PacketComments> comments_;

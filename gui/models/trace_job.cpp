@@ -2,8 +2,10 @@
 #include "gui/models/trace_job.hpp"
 
 #include <algorithm>
+#include <array>
 #include <exception>
 #include <new>
+#include <optional>
 #include <utility>
 
 #include "analyze/pipeline/analysis.hpp"
@@ -13,6 +15,25 @@
 
 namespace roce::gui {
 namespace {
+
+/// With the verdicts of the list of packets, read in blocks: the window reads them at the same time.
+analyze::ConnectionTrace traced_by(const PacketStore& packets, capture::CaptureSource& source,
+                                   const analyze::TraceOptions& options, const std::stop_token& stop) {
+  std::array<std::optional<analyze::Verdict>, 1024> block;
+  std::uint64_t first = 1, end = 1;  // of the frames in the block
+  const analyze::VerdictOf verdict_of = [&](std::uint64_t number) -> const analyze::Verdict* {
+    if (number < first || number >= end) {
+      first = number;
+      end = number + block.size();
+      packets.verdicts(first, block);
+    }
+    const auto& verdict = block[number - first];
+    return verdict ? &*verdict : nullptr;
+  };
+  analyze::ConnectionTrace trace = analyze::trace_connection(source, verdict_of, options, stop);
+  trace.without_verdict = packets.lost_verdicts();
+  return trace;
+}
 
 constexpr const char* changed = "The capture file has changed. Reload it to see its current contents.";
 
@@ -29,10 +50,16 @@ capture::Expected<std::unique_ptr<capture::CaptureSource>> TracedCapture::open()
   return source;
 }
 
+bool TracedCapture::is_judged() const {
+  const auto& packets = choice_.packets;
+  return packets && packets->analysed() && packets->size() == frames_;
+}
+
 std::string TracedCapture::analyze() {
   done_ = 0;
-  wanted_ = analyzed_ ? frames_ : 2 * frames_;
-  if (analyzed_) return {};
+  const bool judged = analyzed_ || is_judged();
+  wanted_ = judged ? frames_ : 2 * frames_;
+  if (judged) return {};
   auto source = open();
   if (!source) return error_text(source.error());
   analyze::AnalysisOptions options = analysis_options(choice_);
@@ -102,7 +129,9 @@ TraceJob::Result TraceJob::trace() {
     if (capture_->stop_.stop_requested()) stop_.request_stop();
   };
   auto trace = std::make_shared<analyze::ConnectionTrace>(
-      analyze::trace_connection(**source, capture_->verdicts_, options_, stop_.get_token()));
+      capture_->is_judged()
+          ? traced_by(*capture_->choice_.packets, **source, options_, stop_.get_token())
+          : analyze::trace_connection(**source, capture_->verdicts_, options_, stop_.get_token()));
   if (trace->frames != capture_->frames_) {
     if (!stop_.stop_requested()) result.failure = changed;
     return result;

@@ -15,11 +15,13 @@
 
 namespace roce::gui {
 
-/// What all traces of one capture share: how to read it again, and the verdicts on its packets, which take a
-/// full analysis and are kept for the next trace. Callable from any thread.
+/// What all traces of one capture share: how to read it again, and the verdicts on its packets, those
+/// of the list of packets, else of a full analysis, which is kept for the next trace. Callable from any
+/// thread.
 class TracedCapture {
  public:
   /// `frames`: number of frames read the first time; what a file has grown by since then is ignored.
+  /// The choice's packets, if they are those frames, have the verdicts already.
   TracedCapture(AnalysisJob::Opener open, AnalysisChoice choice, std::uint64_t frames)
       : open_(std::move(open)), choice_(std::move(choice)), frames_(frames) {}
 
@@ -33,6 +35,8 @@ class TracedCapture {
   [[nodiscard]] capture::Expected<std::unique_ptr<capture::CaptureSource>> open() const;
   /// Fills verdicts_ if necessary. Returns an error; empty on success.
   [[nodiscard]] std::string analyze();
+  /// Whether choice_.packets has the verdicts of all frames.
+  [[nodiscard]] bool is_judged() const;
 
   const AnalysisJob::Opener open_;
   const AnalysisChoice choice_;

@@ -6,6 +6,7 @@
 
 #include <QSignalSpy>
 #include <QTemporaryDir>
+#include <atomic>
 #include <fstream>
 
 #include "gui/models/worker_threads.hpp"
@@ -45,6 +46,50 @@ TEST(ConnectionTracer, ReadsTheChosenConnection) {
   EXPECT_FALSE(tracer.trace());
   tracer.choose(77);
   EXPECT_EQ(tracer.state(), State::none);
+}
+
+/// The list of packets has the verdicts: another analysis would let the first graph wait for nothing.
+TEST(ConnectionTracer, ReadsTheCaptureOnceForTheFirstConnection) {
+  const auto opened = std::make_shared<std::atomic<int>>(0);
+  AnalysisSession session;
+  session.open({QString::fromStdString(sample(lossy))}, [opened] {
+    ++*opened;
+    return capture::open_files({sample(lossy)});
+  });
+  ASSERT_TRUE(eventually([&] { return session.state() == AnalysisSession::State::done; }));
+  ASSERT_EQ(*opened, 1);
+  ConnectionTracer tracer(session);
+  tracer.choose(0);
+  ASSERT_TRUE(settled(tracer));
+  ASSERT_EQ(tracer.state(), State::done) << tracer.reason().toStdString();
+  EXPECT_EQ(*opened, 2);
+  // The verdicts are those of an analysis of its own.
+  analyze::VerdictStore verdicts;
+  analyze::AnalysisOptions analysis;
+  analysis.verdicts = &verdicts;
+  static_cast<void>(analyze::analyze(**capture::open_files({sample(lossy)}), analysis));
+  const auto own = analyze::trace_connection(**capture::open_files({sample(lossy)}), verdicts, {});
+  ASSERT_EQ(tracer.trace()->points.size(), own.points.size());
+  for (std::size_t i = 0; i < own.points.size(); ++i) {
+    const analyze::TracePoint &a = own.points[i], &b = tracer.trace()->points[i];
+    ASSERT_EQ(a.packet, b.packet);
+    ASSERT_EQ(a.marks, b.marks) << a.packet;
+    ASSERT_EQ(a.verdict.flags, b.verdict.flags) << a.packet;
+    ASSERT_EQ(a.verdict.lost_before, b.verdict.lost_before) << a.packet;
+    ASSERT_EQ(a.verdict.in_flight, b.verdict.in_flight) << a.packet;
+  }
+}
+
+TEST(PacketStore, ShowsARefusedConnectionAsAnError) {
+  for (const char* name : {"03_rping_noserver.pcap", "10_srp.pcap"}) {
+    AnalysisSession session;
+    ASSERT_TRUE(loaded(session, name));
+    ASSERT_EQ(session.packets()->size(), 2U);
+    EXPECT_EQ(meaning_of(session.packets()->marks(1)), PacketMeaning::control) << name;
+    EXPECT_EQ(meaning_of(session.packets()->marks(2)), PacketMeaning::error) << name;
+    EXPECT_NE(session.packets()->meanings_of_block(0) & 1U << static_cast<unsigned>(PacketMeaning::error),
+              0U);
+  }
 }
 
 TEST(ConnectionTracer, KeepsTheLastOnesAndReadsThemOnce) {
