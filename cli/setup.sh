@@ -50,6 +50,14 @@ libqcustomplot-dev  | header:qcustomplot.h             | plots
 libqt6svg6-dev      | header:qt6/QtSvg/QSvgGenerator   | saves graphs as SVG
 '
 
+# What packages need besides.
+# shellcheck disable=SC2034 # used by the scripts that source this
+package_packages='
+dpkg-dev            | command:dpkg-shlibdeps     | dependencies of packages
+file                | command:file               | dependencies of packages
+python3             | command:python3            | lists what is in packages (SPDX)
+'
+
 me=$(readlink -f -- "$0")
 me=${me#"$root"/}
 
