@@ -56,7 +56,7 @@ void leave_open(const Trouble& t, Diagnosis& d) {
       break;
     case RootCause::outage:
       if (t.seen == Whereabouts::not_known) {
-        open(fmt::format("{} stood still for that long", w.to.oneself()));
+        open(fmt::format("{} hung for that long", w.to.oneself()));
         d.would_decide = fmt::format("a capture at {}: whether the requests arrive there, and answers leave",
                                      w.to.place());
       } else {

@@ -76,7 +76,8 @@ std::string brief_words(const Trouble& trouble) {
                                  [&](const auto& each) { return each.second - each.first < 2 * timer_ns; });
   if (!brief) return {};
   return fmt::format(
-      "Who lost something then was silent until a timer ran out ({}), so it may have been shorter.",
+      "A queue pair that lost a packet in it stays silent until its timer expires ({}), so the outage may "
+      "have been shorter.",
       duration_text(timer_ns));
 }
 
@@ -86,9 +87,8 @@ std::string lost_again_words(const Trouble& trouble) {
   for (const Incident* each : trouble.incidents) times += each->lost_again;
   if (times == 0) return {};
   return fmt::format(
-      "At least {} the timer ran out because the repeat was lost, too: a responder sends one NAK for a gap, "
-      "so "
-      "only the timer helps.",
+      "At least {} the repeat was lost as well, and the timer had to expire: a responder sends one NAK for a "
+      "gap.",
       times_text(times));
 }
 

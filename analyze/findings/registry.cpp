@@ -9,13 +9,13 @@
   rule(trimmed, error, anything, "packets trimmed by a switch") \
   rule(loss_after_capture, error, losses_at_a_place, "packets lost downstream of the capture point") \
   rule(loss_between_points, error, both_directions, "packets lost between two capture points") \
-  rule(switch_drops, error, anything, "a switch says that it dropped packets") \
+  rule(switch_drops, error, anything, "a switch reports dropped packets") \
   rule(mrc_bad_path, error, every_packet, "one path of an MRC stream loses packets") \
   rule(mrc_loss, error, every_packet, "packets of MRC lost") \
-  rule(mrc_refused, error, anything, "a receiver of MRC refuses for good what is written to it") \
-  rule(mrc_unanswered, error, every_packet, "a receiver of MRC says nothing any more") \
-  rule(mrc_nacked, warning, anything, "a receiver of MRC has no room") \
-  rule(mrc_needless, warning, every_packet, "packets of MRC sent again needlessly") \
+  rule(mrc_refused, error, anything, "an MRC receiver rejects writes for good") \
+  rule(mrc_unanswered, error, every_packet, "an MRC receiver no longer answers") \
+  rule(mrc_nacked, warning, anything, "an MRC receiver is out of resources") \
+  rule(mrc_needless, warning, every_packet, "needless MRC retransmissions") \
   rule(mrc_trimmed_last_hop, warning, anything, "packets of MRC trimmed before their receiver") \
   rule(mrc_pfc, warning, anything, "PFC on a fabric that carries MRC") \
   rule(loss_by_capture, warning, every_packet, "packets not captured") \

@@ -23,7 +23,7 @@ void find_mrc_unanswered(const Snapshot& snapshot, FindingSink& sink) {
     const std::string from = address_text(way.src), to = address_text(way.dst);
     Finding finding = mrc_finding(Severity::error, way, proof);
     finding.explanation = fmt::format(
-        "{} does not answer {} any more: {} of {} over MRC {} sent three times and more since its last SACK. "
+        "{} no longer answers {}: {} of {} over MRC {} sent three times and more since its last SACK. "
         "The queue pair ends when the retries run out.",
         to, from, plural(proof.count, "packet", "packets"), plural(streams, "stream", "streams"),
         proof.count == 1 ? "was" : "were");

@@ -79,7 +79,7 @@ Finding finding_of_group(const Snapshot& snapshot, const CapturedFlows& flows, c
   finding.connections = std::move(connections);
   const bool traffic = snapshot.totals.roce_packets != 0;
   const std::uint64_t missed = group.matched, unmissed = group.roce - group.matched - delivered;
-  finding.explanation = fmt::format("Switch {} says that it dropped {}: {}. ", place,
+  finding.explanation = fmt::format("Switch {} reports {} dropped: {}. ", place,
                                     plural(group.roce, "RoCE packet", "RoCE packets"), reason);
   if (!traffic) {
     finding.explanation += "The traffic itself was not captured, so whether it was sent again is not known.";

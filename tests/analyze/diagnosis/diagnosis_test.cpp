@@ -384,7 +384,7 @@ TEST(Diagnosis, ALostRepeatLeavesTheTimer) {
   maker.snapshot.incidents[5].lost_again = 1;
   const auto& said = maker.say();
   const bool told = std::any_of(said.at(0).facts.begin(), said[0].facts.end(), [](const std::string& fact) {
-    return fact.find("At least twice the timer ran out because the repeat was lost, too") == 0;
+    return fact.find("At least twice the repeat was lost as well") == 0;
   });
   EXPECT_TRUE(told);
 }

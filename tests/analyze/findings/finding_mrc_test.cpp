@@ -126,7 +126,7 @@ TEST(MrcUnansweredFinding, Trigger) {
   const auto found = made.run("mrc_unanswered");
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].packets, std::vector<std::uint64_t>{70});
-  EXPECT_NE(found[0].explanation.find("10.0.0.2 does not answer 10.0.0.1 any more: 1 packet of 1 stream over "
+  EXPECT_NE(found[0].explanation.find("10.0.0.2 no longer answers 10.0.0.1: 1 packet of 1 stream over "
                                       "MRC was sent three times and more since its last SACK."),
             std::string::npos)
       << found[0].explanation;
