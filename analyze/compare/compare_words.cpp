@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <cctype>
 #include <cstdlib>
 
 #include "analyze/base/units.hpp"
@@ -119,7 +120,7 @@ std::string compare_limits_text(const CompareResult& result) {
   constexpr std::string_view names[] = {"A", "B"};
   std::string text;
   const auto say = [&](std::string what) {
-    if (text.empty()) what.front() = 't';
+    if (text.empty()) what.front() = static_cast<char>(std::tolower(what.front()));
     text += (text.empty() ? "" : ". ") + what;
   };
   for (unsigned point = 0; point < 2; ++point) {

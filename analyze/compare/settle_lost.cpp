@@ -76,7 +76,9 @@ bool seems_sampled_too(const CompareDirection& direction, const Lacking& first) 
 /// for long (it drops what comes while it is congested, or all of it), a sample looks just so.
 bool looks_sampled(const CompareDirection& direction, std::uint64_t rows) {
   constexpr std::uint64_t of_rows = 4;  // packets at most, on the average
-  return direction.lost.count >= direction.matched && rows >= many && rows * of_rows >= direction.matched;
+  constexpr std::uint64_t least_rows = 4;
+  return direction.lost.count >= direction.matched && rows >= least_rows &&
+         rows * of_rows >= direction.matched;
 }
 
 void forget(CompareResult& result, unsigned direction, std::initializer_list<RepeatCause> causes) {

@@ -152,7 +152,8 @@ void write_comparison_verdict(Page& page, const analyze::Snapshot& verdict, cons
     page.line(limits);
   }
   write_what_is_wrong(page, verdict, in_full, SIZE_MAX);
-  const analyze::CaptureHealth health = analyze::capture_health(verdict);
+  analyze::CaptureHealth health = analyze::capture_health(verdict);
+  health.judged = health.judged && limits.empty();
   page.section("Verdict", health.good() ? "1;32" : "1");
   if (!health.anything) return page.line(health.nothing("no RoCE packets"));
   const std::string counts = counts_text(verdict.diagnoses);

@@ -60,6 +60,24 @@ TEST(CompareLacking, ASampleProvesNoLoss) {
   }
 }
 
+// Nobody acknowledges datagrams, so that nothing shows what arrived.
+TEST(CompareLacking, ASampleOfDatagramsProvesNoLoss) {
+  constexpr std::uint8_t ud_send_only = 0x64;
+  TwoPoints points;
+  for (std::uint32_t psn = 0; psn < 60; ++psn) {
+    support::RoceFrame frame = points.frame(0, psn);
+    frame.bth.opcode = ud_send_only;
+    TwoPoints::Way way;
+    way.in_second = psn % 9 == 0;
+    points.send(0, frame, psn * 20'000, way);
+  }
+  const CompareResult r = points.result();
+  EXPECT_EQ(r.directions[0].matched, 7U);
+  EXPECT_EQ(r.directions[0].lost.count, 0U);
+  EXPECT_GT(r.directions[0].undecided, 40U);
+  EXPECT_NE(compare_limits_text(r).find("losses from A to B cannot be judged"), std::string::npos);
+}
+
 // The losses of a network that loses more than the capture lacks stay what they are.
 TEST(CompareLacking, LossesBeyondWhatTheCaptureLacksAreLosses) {
   TwoPoints points;
