@@ -25,7 +25,12 @@ using MarkForm = TraceMarkLook::Form;
 class PsnTicker final : public QCPAxisTicker {
  protected:
   double getTickStep(const QCPRange& range) override {
-    return std::max(1.0, QCPAxisTicker::getTickStep(range));
+    return std::max(1.0, std::floor(QCPAxisTicker::getTickStep(range)));
+  }
+  /// None between two PSNs.
+  int getSubTickCount(double step) override {
+    const int count = QCPAxisTicker::getSubTickCount(step);
+    return std::fmod(step, count + 1) == 0 ? count : 0;
   }
   QString getTickLabel(double tick, const QLocale&, QChar, int) override {
     return psn_text(std::llround(tick));

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "gui/charts/timeline_geometry.hpp"
 
@@ -61,6 +62,21 @@ ThroughputLines throughput_lines(const ConnectionTrace& trace, unsigned side, st
   const auto begin =
       std::lower_bound(trace.points.begin(), trace.points.end(), first * lines.step_seconds,
                        [&](const TracePoint& p, double s) { return seconds_of(origin_ns, p.time_ns) < s; });
+  // What was outstanding when the visible part began.
+  analyze::PsnsInFlight in_flight;
+  const auto told = std::find_if(
+      std::make_reverse_iterator(begin), trace.points.rend(),
+      [side](const TracePoint& p) { return p.verdict.has(Verdict::in_flight_known) && p.space() == side; });
+  if (told != trace.points.rend()) {
+    for (auto p = told.base() - 1; p != begin; ++p) {
+      if (p->space() == side) in_flight.see(*p);
+    }
+  }
+  std::size_t held = 0;
+  const auto hold_to = [&](std::size_t end) {
+    for (; held < end; ++held)
+      buckets[held].in_flight_max = std::max(buckets[held].in_flight_max, in_flight.psns());
+  };
   for (auto p = begin; p != trace.points.end(); ++p) {
     const double step = std::floor(seconds_of(origin_ns, p->time_ns) / lines.step_seconds) - first;
     if (step < 0) continue;
@@ -68,13 +84,17 @@ ThroughputLines throughput_lines(const ConnectionTrace& trace, unsigned side, st
     if (p->is_copy()) continue;
     Series::Bucket& bucket = buckets[static_cast<std::size_t>(step)];
     const Verdict& v = p->verdict;
-    if (v.has(Verdict::in_flight_known) && p->space() == side)
-      bucket.in_flight_max = std::max(bucket.in_flight_max, v.in_flight);
+    hold_to(static_cast<std::size_t>(step) + 1);
+    if (p->space() == side) {
+      in_flight.see(*p);
+      bucket.in_flight_max = std::max(bucket.in_flight_max, in_flight.psns());
+    }
     if (p->side() != side) continue;
     bucket.bytes += p->wire;
     const bool again = v.has(Verdict::retransmission) || v.has(Verdict::duplicate_network);
     if (!again && !p->has(TracePoint::damaged)) bucket.goodput_bytes += p->bytes;
   }
+  hold_to(count);
   const auto rate = [&](std::uint64_t bytes) { return static_cast<double>(bytes) * 8 / lines.step_seconds; };
   for (std::size_t i = 0; i <= count; ++i) {
     const Series::Bucket& bucket = buckets[std::min(i, count - 1)];

@@ -14,7 +14,7 @@ struct ThroughputLines {
   QVector<double> seconds;     ///< after the origin: starts of the steps, and the end of the last one
   QVector<double> throughput;  ///< bit/s on the wire
   QVector<double> goodput;     ///< bit/s of message payload, without retransmissions
-  QVector<double> in_flight;   ///< PSNs of its requests, maximum within the step
+  QVector<double> in_flight;   ///< PSNs of its requests without an answer, maximum within the step
   double step_seconds = 0;
 };
 /// Steps of the visible part: at least `steps` and at most three times as many, with edges at multiples of

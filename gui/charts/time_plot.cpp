@@ -170,13 +170,15 @@ QPointF TimePlot::coordinates(const QPoint& place) const {
 void TimePlot::zoom(double factor, const std::optional<QPoint>& place, bool time, bool values) {
   const QPointF centre = coordinates(place.value_or(axisRect(0)->center()));
   if (time) time_axis()->scaleRange(factor, centre.x());
-  if (values) value_axis()->scaleRange(factor, centre.y());
+  // Values without a range of their own are fitted to the visible times, from zero.
+  if (values && whole_values_) value_axis()->scaleRange(factor, centre.y());
   replot(rpQueuedReplot);
 }
 
 void TimePlot::shift(double part_of_time, double part_of_values) {
   if (part_of_time != 0) time_axis()->moveRange(part_of_time * time_axis()->range().size());
-  if (part_of_values != 0) value_axis()->moveRange(part_of_values * value_axis()->range().size());
+  if (part_of_values != 0 && whole_values_)
+    value_axis()->moveRange(part_of_values * value_axis()->range().size());
   replot(rpQueuedReplot);
 }
 

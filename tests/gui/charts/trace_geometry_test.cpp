@@ -249,6 +249,41 @@ TEST(ThroughputGeometry, SumsUpToWhatWasSent) {
   }
 }
 
+/// Requests 0 and 1 at once, an answer to the first after 10 us, to the second after 20 us.
+ConnectionTrace waiting() {
+  ConnectionTrace trace;
+  for (const std::int64_t i : {0, 1}) {
+    TracePoint request = point(static_cast<std::uint64_t>(i) + 1, 1000 + i, 100 * i);
+    request.verdict.set(Verdict::in_flight_known);
+    request.verdict.in_flight = static_cast<std::uint32_t>(i) + 1;
+    trace.points.push_back(request);
+  }
+  for (const std::int64_t i : {0, 1})
+    trace.points.push_back(
+        point(static_cast<std::uint64_t>(i) + 3, 1000 + i, 10'000 * (i + 1), TracePoint::Kind::acknowledge));
+  trace.points.push_back(point(5, 1001, 29'900, TracePoint::Kind::acknowledge));
+  trace.packets = trace.points.size();
+  return trace;
+}
+
+TEST(ThroughputGeometry, HoldsWhatIsInFlightUntilItIsAnswered) {
+  const ConnectionTrace trace = waiting();
+  const auto at = [](const ThroughputLines& lines, double seconds) {
+    for (int i = 0; i + 1 < lines.seconds.size(); ++i) {
+      if (seconds >= lines.seconds[i] && seconds < lines.seconds[i + 1]) return lines.in_flight[i];
+    }
+    return -1.0;
+  };
+  const ThroughputLines all = throughput_lines(trace, 0, start, 0, 30e-6, 30);
+  EXPECT_EQ(at(all, 5.5e-6), 2);   // nothing was sent there
+  EXPECT_EQ(at(all, 15.5e-6), 1);  // the first has been answered
+  EXPECT_EQ(at(all, 25.5e-6), 0);
+  // The same of a part that begins in between.
+  EXPECT_EQ(at(throughput_lines(trace, 0, start, 4e-6, 8e-6, 20), 5.5e-6), 2);
+  EXPECT_EQ(at(throughput_lines(trace, 0, start, 12e-6, 18e-6, 20), 15.5e-6), 1);
+  EXPECT_EQ(at(throughput_lines(trace, 1, start, 0, 30e-6, 30), 5.5e-6), 0);
+}
+
 TEST(ThroughputGeometry, TakesWhatWasCountedWherePacketsAreLeftOut) {
   ConnectionTrace trace = talk(100);
   trace.stride = 2;

@@ -6,6 +6,8 @@
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QUrl>
+#include <QWheelEvent>
+#include <cmath>
 
 #include "analyze/base/units.hpp"
 #include "tests/gui/pages/window_support.hpp"
@@ -199,6 +201,36 @@ TEST(ConnectionGraphs, ZoomMoveAndMeasure) {
   QApplication::sendEvent(&plot, &wheel);
   EXPECT_LT(plot.time_axis()->range().size(), whole.size());
   EXPECT_EQ(plot.value_axis()->range(), values);
+}
+
+TEST(ConnectionGraphs, KeepTheZeroLineOfRates) {
+  const auto window = window_on(lossy, Tab::throughput);
+  ConnectionGraphs& graphs = window->connections().graphs();
+  auto& plot = dynamic_cast<TimePlot&>(*graphs.currentWidget());
+  const QPointF middle = plot.axisRect(0)->center();
+  for (const Qt::KeyboardModifiers keys :
+       {Qt::KeyboardModifiers(), Qt::KeyboardModifiers(Qt::ControlModifier)}) {
+    QWheelEvent wheel(middle, plot.mapToGlobal(middle), {}, {0, 240}, Qt::NoButton, keys, Qt::NoScrollPhase,
+                      false);
+    QApplication::sendEvent(&plot, &wheel);
+    EXPECT_EQ(plot.value_axis()->range().lower, 0);
+    for (const QCPAxisRect* rect : plot.axisRects()) EXPECT_EQ(rect->axis(QCPAxis::atLeft)->range().lower, 0);
+  }
+  for (const Qt::Key key : {Qt::Key_Plus, Qt::Key_Minus, Qt::Key_Up, Qt::Key_Down}) {
+    QTest::keyClick(&plot, key);
+    EXPECT_EQ(plot.value_axis()->range().lower, 0) << key;
+  }
+}
+
+TEST(ConnectionGraphs, HaveTicksAtWholePsns) {
+  const auto window = window_on(lossy);
+  auto& plot = dynamic_cast<TimePlot&>(*window->connections().graphs().currentWidget());
+  for (const double height : {3.0, 7.0, 11.0, 12.5, 16.0, 130.0, 1e4}) {
+    plot.value_axis()->setRange(1000, 1000 + height);
+    plot.replot();
+    EXPECT_FALSE(plot.value_axis()->tickVector().isEmpty()) << height;
+    for (const double tick : plot.value_axis()->tickVector()) EXPECT_EQ(tick, std::floor(tick)) << height;
+  }
 }
 
 TEST(ConnectionGraphs, ShowTheSameTimes) {
