@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "analyze/results/snapshot.hpp"
+#include "gui/charts/timeline_geometry.hpp"
 #include "gui/models/selection.hpp"
 
 namespace roce::gui {
@@ -21,12 +22,16 @@ class Timeline : public QCustomPlot {
 
   void show_snapshot(std::shared_ptr<const analyze::Snapshot> snapshot);
   void show_span(const std::optional<TimeSpan>& span);
+  /// What the step at a place of the widget holds, a line each; empty: there is none.
+  [[nodiscard]] QString values_at(const QPoint& place) const;
 
  Q_SIGNALS:
   void span_chosen(const std::optional<roce::gui::TimeSpan>& span);
 
  protected:
+  bool event(QEvent* event) override;
   void changeEvent(QEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
 
  private:
@@ -40,6 +45,7 @@ class Timeline : public QCustomPlot {
   std::optional<TimeSpan> span_;
   std::int64_t origin_ns_ = 0;  ///< time of the capture's first packet
   QCPRange whole_{0, 1};        ///< of the time axis
+  TimelineLines lines_;
   QCPAxisRect* rates_ = nullptr;
   QCPAxisRect* events_ = nullptr;
   QCPGraph* throughput_ = nullptr;
@@ -49,6 +55,7 @@ class Timeline : public QCustomPlot {
   QCPGraph* ce_ = nullptr;
   QCPGraph* cnps_ = nullptr;
   QCPItemRect* marks_[2] = {};
+  QCPItemStraightLine* pointed_[2] = {};  ///< through the place of the pointer
   QCPItemText* nothing_ = nullptr;
 };
 

@@ -39,6 +39,14 @@ TimelineLines timeline_lines(const analyze::Series& series, std::int64_t origin_
   return lines;
 }
 
+int step_at(const TimelineLines& lines, double seconds) noexcept {
+  if (lines.times.size() < 2 || !(seconds >= lines.times.front()) || !(seconds < lines.times.back()))
+    return -1;
+  return static_cast<int>(std::upper_bound(lines.times.begin(), lines.times.end(), seconds) -
+                          lines.times.begin()) -
+         1;
+}
+
 RateUnit rate_unit(double most) noexcept {
   constexpr RateUnit units[] = {{1e9, "Gb/s"}, {1e6, "Mb/s"}, {1e3, "kb/s"}};
   const auto* found =

@@ -26,6 +26,9 @@ struct TimelineLines {
 
 [[nodiscard]] TimelineLines timeline_lines(const analyze::Series& series, std::int64_t origin_ns);
 
+/// The step that covers a place of the time axis: an index of TimelineLines::times; -1: none.
+[[nodiscard]] int step_at(const TimelineLines& lines, double seconds) noexcept;
+
 /// The unit for rates up to `most` bit/s.
 struct RateUnit {
   double bits = 1;

@@ -32,6 +32,17 @@ TEST(TimelineGeometry, HoldsEachValueToTheNext) {
   EXPECT_EQ(timeline_lines(two_buckets(), start - 500'000'000).times.front(), 0.5);
 }
 
+TEST(TimelineGeometry, FindsTheStepAtThePointer) {
+  const TimelineLines lines = timeline_lines(two_buckets(), start);
+  EXPECT_EQ(step_at(lines, -1e-9), -1);
+  EXPECT_EQ(step_at(lines, 0), 0);
+  EXPECT_EQ(step_at(lines, 9e-7), 0);
+  EXPECT_EQ(step_at(lines, 1e-6), 1);
+  EXPECT_EQ(step_at(lines, 2e-6), -1);
+  EXPECT_EQ(step_at(lines, std::numeric_limits<double>::quiet_NaN()), -1);
+  EXPECT_EQ(step_at({}, 0), -1);
+}
+
 TEST(TimelineGeometry, OfNothingIsNothing) {
   EXPECT_TRUE(timeline_lines({}, 0).times.isEmpty());
   EXPECT_FALSE(span_between({}, 0, 0, 1));

@@ -43,6 +43,19 @@ QAction* action(MainWindow& window, const char* name) {
   return window.findChild<QAction*>(QString::fromLatin1(name));
 }
 
+TEST(Overview, TellsTheValuesAtThePointerOfItsTimeline) {
+  const auto window = make_window();
+  open_sample(*window, "04_write_loss1.cb.pcap.zst");
+  Timeline& timeline = window->overview().timeline();
+  timeline.replot();
+  QString all;
+  for (int x = 0; x < timeline.width(); ++x) all += timeline.values_at({x, timeline.height() / 2});
+  for (const char* value : {"on the wire, goodput", " lost", " retransmitted", " long"})
+    EXPECT_TRUE(all.contains(QString::fromLatin1(value))) << value;
+  EXPECT_TRUE(timeline.values_at({-5, 5}).isEmpty());
+  EXPECT_TRUE(timeline.toolTip().isEmpty());  // no help in their way
+}
+
 TEST(MainWindow, OpensEveryPageForEverySample) {
   const auto window = make_window();
   for (const std::string& name : all_samples()) {
