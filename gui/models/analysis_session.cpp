@@ -33,6 +33,7 @@ void AnalysisSession::open(const QStringList& files, AnalysisJob::Opener opener)
   files_ = files;
   opener_ = std::move(opener);
   live_ = false;
+  recording_ = false;
   comments_ = std::make_shared<PacketComments>();
   start(opener_);
 }
@@ -45,6 +46,7 @@ void AnalysisSession::open_live(const QString& recording, AnalysisJob::Opener op
     return capture::open_files({path});
   };
   live_ = true;
+  recording_ = true;
   other_choice_ = false;
   comments_ = std::make_shared<PacketComments>();
   start(opener);
@@ -65,6 +67,7 @@ void AnalysisSession::restart() {
 void AnalysisSession::close() {
   let_go();
   files_.clear();
+  recording_ = false;
   opener_ = nullptr;
   set_state(State::empty);
 }

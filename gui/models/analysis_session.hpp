@@ -41,6 +41,8 @@ class AnalysisSession : public QObject {
   /// reload(). Until the capture ends reload() does nothing, and a new choice takes effect afterwards.
   void open_live(const QString& recording, AnalysisJob::Opener opener);
   [[nodiscard]] bool is_live() const noexcept { return live_ && state_ == State::loading; }
+  /// Whether files() is the recording of a live capture, a temporary file: nothing must be written beside it.
+  [[nodiscard]] bool is_recording() const noexcept { return recording_; }
   /// Reads the files again. The user's packet comments are dropped: the packets may have changed.
   void reload();
   void close();
@@ -89,6 +91,7 @@ class AnalysisSession : public QObject {
   State state_ = State::empty;
   bool cancelled_ = false;
   bool live_ = false;          ///< the open capture, or the last one, was opened by open_live()
+  bool recording_ = false;     ///< files_ was given to open_live()
   bool other_choice_ = false;  ///< choice_ differs from what the live capture is analysed with
   std::shared_ptr<const analyze::Snapshot> snapshot_;
   LoadProgress progress_;

@@ -259,6 +259,7 @@ void LiveCapture::save_as(const QString& file) {
               ? tr("Saved as %1").arg(file)
               : tr("%1 could not be written: %2. The recording is still in %3.").arg(file, wrong, file_),
           !wrong.isEmpty());
+      Q_EMIT save_ended(wrong.isEmpty());
     };
   });
 }

@@ -63,6 +63,9 @@ class LiveCapture : public QObject {
   void stop();
   /// Copies the recording on another thread; message() reports the result.
   void save_as(const QString& file);
+  /// Packets recorded so far.
+  [[nodiscard]] std::uint64_t packets() const { return news_ ? news_->packets() : 0; }
+  [[nodiscard]] const QString& device() const noexcept { return request_.device; }
 
   [[nodiscard]] State state() const noexcept { return state_; }
   /// Whether there is a complete recording to save.
@@ -75,6 +78,7 @@ class LiveCapture : public QObject {
 
  Q_SIGNALS:
   void changed();
+  void save_ended(bool saved);  ///< of save_as()
 
  private:
   void read_log();

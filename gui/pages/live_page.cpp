@@ -21,14 +21,17 @@ LivePage::LivePage(AnalysisSession& session, Selection& selection, QWidget* pare
     : Page(session, selection, parent),
       capture_(session),
       ask_file_([](QWidget* window) {
-        return QFileDialog::getSaveFileName(window, LivePage::tr("Save the capture"), QString(),
+        return QFileDialog::getSaveFileName(window, LivePage::tr("Save the capture"),
+                                            documents_folder() + QStringLiteral("/capture.pcapng"),
                                             LivePage::tr("pcapng (*.pcapng)"));
       }),
-      ask_discard_([](QWidget* window) {
-        return QMessageBox::question(window, LivePage::tr("Live capture"),
-                                     LivePage::tr("The recording is not saved. Discard it?"),
-                                     QMessageBox::Discard | QMessageBox::Cancel,
-                                     QMessageBox::Cancel) == QMessageBox::Discard;
+      ask_unsaved_([](QWidget* window, const QString& what) {
+        const auto answer = QMessageBox::question(
+            window, LivePage::tr("Live capture"), what,
+            QMessageBox::Save | QMessageBox::Discard | QMessageBox::Cancel, QMessageBox::Save);
+        return answer == QMessageBox::Save      ? Unsaved::save
+               : answer == QMessageBox::Discard ? Unsaved::discard
+                                                : Unsaved::keep;
       }),
       program_(find_capture_program()),
       table_(new QTableView),
@@ -128,6 +131,12 @@ LivePage::LivePage(AnalysisSession& session, Selection& selection, QWidget* pare
     if (!problem.isEmpty()) Q_EMIT says(tr("Devices could not be listed: %1").arg(problem));
   });
   connect(&capture_, &LiveCapture::changed, this, &LivePage::show_state);
+  // Queued: not while the capture is reporting that it has ended.
+  connect(&capture_, &LiveCapture::changed, this, &LivePage::save_when_ended, Qt::QueuedConnection);
+  connect(&capture_, &LiveCapture::save_ended, this, [this](bool saved) {
+    const auto then = std::exchange(after_saving_, nullptr);
+    if (saved && then) then();
+  });
   connect(&session_, &AnalysisSession::progress_changed, this, &LivePage::show_message);
   show_choice();
   show_state();
@@ -196,14 +205,41 @@ void LivePage::show_choice() {
 }
 
 void LivePage::start() {
-  if (!start_->isEnabled() || !may_go() || !may_start_()) return;
+  if (!start_->isEnabled() || !may_go([this] { start(); }) || !may_start_()) return;
   const LiveRequest wanted = request();
   selection_.clear();
   capture_.start(wanted, capture_command(program_, wanted, capture_rights(program_)));
 }
 
-bool LivePage::may_go() {
-  return !capture_.has_unsaved() || ask_discard_(this);
+bool LivePage::may_go(std::function<void()> then) {
+  after_saving_ = nullptr;
+  save_to_.clear();
+  if (!capture_.has_unsaved()) return true;
+  const bool running = capture_.state() != LiveCapture::State::idle;
+  const QString packets = tr("%1 packets captured on %2")
+                              .arg(running ? session_.progress().packets : capture_.packets())
+                              .arg(capture_.device());
+  const Unsaved answer = ask_unsaved_(this, (running ? tr("%1 so far are not saved. Stop and save them?")
+                                                     : tr("%1 are not saved. Save them?"))
+                                                .arg(packets));
+  if (answer != Unsaved::save) return answer == Unsaved::discard;
+  const QString file = ask_file_(this);
+  if (file.isEmpty()) return false;
+  save_to_ = file;
+  after_saving_ = std::move(then);
+  capture_.stop();
+  save_when_ended();
+  return false;
+}
+
+void LivePage::save_when_ended() {
+  if (save_to_.isEmpty() || capture_.state() != LiveCapture::State::idle) return;
+  const QString file = std::exchange(save_to_, QString());
+  if (capture_.has_recording()) {
+    capture_.save_as(file);
+  } else {
+    after_saving_ = nullptr;
+  }
 }
 
 void LivePage::save() {

@@ -34,14 +34,17 @@ class LivePage : public Page {
   void start();
   void stop() { capture_.stop(); }
   void save();
-  /// Whether the recording may be discarded; asks the user if it is not saved.
-  [[nodiscard]] bool may_go();
+  /// Whether the recording may be discarded; asks the user if it is not saved. If the user saves it first,
+  /// returns false, ends the capture, and `then` is called once it is saved.
+  [[nodiscard]] bool may_go(std::function<void()> then);
 
   /// A further condition for starting a capture (unsaved comments).
   void set_start_question(std::function<bool()> ask) { may_start_ = std::move(ask); }
   /// For tests: replace the dialogs and the capture program.
   void set_file_question(std::function<QString(QWidget*)> ask) { ask_file_ = std::move(ask); }
-  void set_discard_question(std::function<bool(QWidget*)> ask) { ask_discard_ = std::move(ask); }
+  void set_unsaved_question(std::function<Unsaved(QWidget*, const QString&)> ask) {
+    ask_unsaved_ = std::move(ask);
+  }
   void set_program(const QString& program);
 
  protected:
@@ -52,11 +55,14 @@ class LivePage : public Page {
   void show_choice();
   void show_message();
   void show_state();
+  void save_when_ended();
 
   LiveDeviceModel devices_;
   LiveCapture capture_;
   std::function<QString(QWidget*)> ask_file_;
-  std::function<bool(QWidget*)> ask_discard_;
+  std::function<Unsaved(QWidget*, const QString&)> ask_unsaved_;
+  std::function<void()> after_saving_;  ///< called when the recording has been saved
+  QString save_to_;                     ///< saved there when the capture has ended
   std::function<bool()> may_start_ = [] { return true; };
   QString program_;
   QTableView* table_;

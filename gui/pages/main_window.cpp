@@ -39,11 +39,10 @@ QString ask_for_policy(QWidget* parent) {
                                       MainWindow::tr("Policies (*.toml);;All files (*)"));
 }
 
-MainWindow::Unsaved ask_about_comments(QWidget* parent) {
-  switch (QMessageBox::question(
-      parent, MainWindow::tr("Comments"),
-      MainWindow::tr("There are unsaved packet comments. Save the capture with them?"),
-      QMessageBox::Save | QMessageBox::Discard | QMessageBox::Cancel, QMessageBox::Save)) {
+MainWindow::Unsaved ask_about_comments(QWidget* parent, const QString& what) {
+  switch (QMessageBox::question(parent, MainWindow::tr("Comments"), what,
+                                QMessageBox::Save | QMessageBox::Discard | QMessageBox::Cancel,
+                                QMessageBox::Save)) {
     case QMessageBox::Save:
       return MainWindow::Unsaved::save;
     case QMessageBox::Discard:
@@ -51,6 +50,11 @@ MainWindow::Unsaved ask_about_comments(QWidget* parent) {
     default:
       return MainWindow::Unsaved::keep;
   }
+}
+
+bool ask_to_replace(QWidget* parent, const QString& what) {
+  return QMessageBox::question(parent, MainWindow::tr("Open capture"), what,
+                               QMessageBox::Ok | QMessageBox::Cancel, QMessageBox::Cancel) == QMessageBox::Ok;
 }
 
 void show_about(QWidget* parent) {
@@ -71,7 +75,8 @@ QSettings settings() {
 }
 
 MainWindow::MainWindow(QWidget* parent)
-    : QMainWindow(parent), questions_{ask_for_files, ask_for_policy, show_about, ask_about_comments} {
+    : QMainWindow(parent),
+      questions_{ask_for_files, ask_for_policy, show_about, ask_about_comments, ask_to_replace} {
   setObjectName(QStringLiteral("window"));
   setAcceptDrops(true);
   setDockOptions(AnimatedDocks | AllowNestedDocks | AllowTabbedDocks | GroupedDragging);
@@ -87,6 +92,7 @@ MainWindow::MainWindow(QWidget* parent)
   output_->offer_on_charts();
   connect_pages();
   connect(&session_, &AnalysisSession::snapshot_changed, this, &MainWindow::catch_up_later);
+  connect(&session_, &AnalysisSession::snapshot_changed, this, &MainWindow::keep_recent);
   connect(&session_, &AnalysisSession::state_changed, this, &MainWindow::catch_up_later);
   connect(&behind_, &QTimer::timeout, this, &MainWindow::catch_up);
   connect(&session_, &AnalysisSession::progress_changed, this, &MainWindow::show_progress);
@@ -186,7 +192,10 @@ void MainWindow::connect_pages() {
   connect(markings_, &MarkingsPage::addresses_chosen, connections_, &ConnectionsPage::search);
   compare_->set_question([this] { return questions_.files_to_open(this); });
   connect(compare_, &ComparePage::packet_wanted, this, &MainWindow::show_packet);
-  live_->set_start_question([this] { return may_let_go([this] { live_->start(); }); });
+  live_->set_start_question([this] {
+    const bool may = session_.is_recording() || may_replace(tr("the packets that are captured now"));
+    return may && may_let_go([this] { live_->start(); });
+  });
   connect(packets_, &PacketsPage::comments_changed, this,
           [this] { setWindowModified(packets_->has_unsaved_comments()); });
   connect(packets_, &PacketsPage::save_ended, this, [this](bool saved) {
@@ -198,7 +207,11 @@ void MainWindow::connect_pages() {
 bool MainWindow::may_let_go(std::function<void()> then) {
   after_saving_ = nullptr;
   if (!packets_->has_unsaved_comments()) return true;
-  const Unsaved answer = questions_.unsaved_comments(this);
+  const QString name =
+      session_.files().isEmpty() ? QString() : QFileInfo(session_.files().front()).fileName();
+  const Unsaved answer = questions_.unsaved_comments(
+      this,
+      tr("Your comments on packets of %1 are not saved. Save the capture with them?").arg(shown_name(name)));
   if (answer == Unsaved::save && packets_->save_capture()) after_saving_ = std::move(then);
   return answer == Unsaved::discard;
 }
@@ -226,13 +239,28 @@ bool MainWindow::is_settled() const {
 void MainWindow::open(const QStringList& files) {
   if (files.isEmpty() || !may_let_go([this, files] { open(files); })) return;
   selection_.clear();  // first: a short capture may be read at once
+  to_keep_ = files;
   session_.open(files);
+  keep_recent();
+}
+
+/// Only what could be read is worth opening again.
+void MainWindow::keep_recent() {
+  if (to_keep_.isEmpty() || !session_.snapshot()) return;
   QSettings kept = settings();
-  recent_files_.add(kept, files);
+  recent_files_.add(kept, std::exchange(to_keep_, {}));
+}
+
+bool MainWindow::may_replace(const QString& by) {
+  if (session_.files().isEmpty() || session_.state() == AnalysisSession::State::failed) return true;
+  return questions_.may_replace(this,
+                                tr("%1 is open in this window. Close it, and show %2?")
+                                    .arg(shown_name(QFileInfo(session_.files().front()).fileName()), by));
 }
 
 void MainWindow::show_packet(const QStringList& files, qulonglong packet, const QVariant& connection) {
-  if (files != session_.files()) open(files);
+  if (files.isEmpty()) return;
+  if (files != session_.files() && may_replace(shown_name(QFileInfo(files.front()).fileName()))) open(files);
   if (files != session_.files()) return;  // the user keeps the open capture
   selection_.set_packet(packet);
   if (connection.isValid()) selection_.set_connection(static_cast<std::uint32_t>(connection.toULongLong()));
@@ -304,6 +332,7 @@ void MainWindow::show_state() {
   reload_->setEnabled(!files.isEmpty());
   close_->setEnabled(!files.isEmpty());
   save_->setEnabled(!files.isEmpty() && !loading);
+  if (state == State::empty || state == State::failed) to_keep_.clear();
   // The first page lists recent files now; check again which are missing.
   if (state == State::empty || state == State::failed) recent_files_.load(settings());
   setWindowModified(packets_->has_unsaved_comments());
@@ -381,7 +410,7 @@ bool MainWindow::event(QEvent* event) {
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
-  if (!live_->may_go() || !may_let_go([this] { close(); })) {
+  if (!live_->may_go([this] { close(); }) || !may_let_go([this] { close(); })) {
     event->ignore();
     return;
   }

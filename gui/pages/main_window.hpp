@@ -44,14 +44,16 @@ class MainWindow : public QMainWindow {
   MainWindow(const MainWindow&) = delete;
   MainWindow& operator=(const MainWindow&) = delete;
 
-  /// Answer to the question about unsaved comments.
-  enum class Unsaved { save, discard, keep };
+  using Unsaved = gui::Unsaved;
   /// Questions to the user; tests replace them.
   struct Questions {
     std::function<QStringList(QWidget*)> files_to_open;
     std::function<QString(QWidget*)> policy_file;
     std::function<void(QWidget*)> about;
-    std::function<Unsaved(QWidget*)> unsaved_comments;
+    /// Arguments: parent, what is not saved.
+    std::function<Unsaved(QWidget*, const QString&)> unsaved_comments;
+    /// Whether that file may replace the open capture. Arguments: parent, what comes instead.
+    std::function<bool(QWidget*, const QString&)> may_replace;
   };
   void set_questions(Questions questions) { questions_ = std::move(questions); }
 
@@ -107,9 +109,12 @@ class MainWindow : public QMainWindow {
   /// Whether the capture may be closed; asks if comments would be lost. If the user wants to save first,
   /// returns false, and `then` is called once they are saved.
   [[nodiscard]] bool may_let_go(std::function<void()> then);
+  /// Whether the open capture, if any, may be replaced by something that the user did not open by name.
+  [[nodiscard]] bool may_replace(const QString& by);
   void show_packet(const QStringList& files, qulonglong packet, const QVariant& connection);
   void restore_layout();
   void save_layout();
+  void keep_recent();
   void show_recent();
   void fill_recent();
   void show_state();
@@ -159,6 +164,7 @@ class MainWindow : public QMainWindow {
   std::function<void()> after_saving_;  ///< called when the capture has been saved
   QByteArray first_layout_;
   RecentFiles recent_files_;
+  QStringList to_keep_;  ///< opened, and listed as recent when something of it was read
   QMenu* recent_ = nullptr;
   QMenu* profiles_ = nullptr;
   QActionGroup* policies_ = nullptr;

@@ -15,6 +15,7 @@
 #include "gui/charts/timeline.hpp"
 #include "gui/models/report_file.hpp"
 #include "gui/models/worker_threads.hpp"
+#include "gui/pages/page.hpp"
 
 namespace roce::gui {
 namespace {
@@ -118,14 +119,16 @@ void OutputActions::offer_on_charts() {
 
 QString OutputActions::suggested(const QString& ending) const {
   const QStringList& files = session_.files();
-  if (files.isEmpty()) return QStringLiteral("graph") + ending;
+  if (files.isEmpty()) return documents_folder() + QStringLiteral("/graph") + ending;
   // Beside the capture, without its extensions (.pcapng.zst).
   const QFileInfo file(files.front());
   QString name = file.fileName();
   for (const char* known : {".gz", ".zst", ".lz4", ".pcap", ".pcapng", ".cap"}) {
     if (name.endsWith(QLatin1String(known))) name.chop(static_cast<int>(qstrlen(known)));
   }
-  return file.absolutePath() + QLatin1Char('/') + name + ending;
+  // The recording of a live capture lies in a folder that is deleted with it.
+  const QString folder = session_.is_recording() ? documents_folder() : file.absolutePath();
+  return folder + QLatin1Char('/') + name + ending;
 }
 
 void OutputActions::ask_report() {

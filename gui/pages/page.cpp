@@ -3,9 +3,17 @@
 
 #include <QApplication>
 #include <QClipboard>
+#include <QDir>
+#include <QFileInfo>
+#include <QStandardPaths>
 #include <QUrl>
 
 namespace roce::gui {
+
+QString documents_folder() {
+  const QString folder = QStandardPaths::writableLocation(QStandardPaths::DocumentsLocation);
+  return QFileInfo(folder).isDir() ? folder : QDir::homePath();
+}
 
 Page::Page(AnalysisSession& session, Selection& selection, QWidget* parent)
     : QWidget(parent), session_(session), selection_(selection) {

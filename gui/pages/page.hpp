@@ -17,6 +17,12 @@ namespace roce::gui {
 enum class PageId { overview, packets, findings, connections, markings, fabric, live, compare };
 inline constexpr int page_count = 8;
 
+/// Answer to the question about something that is not saved.
+enum class Unsaved { save, discard, keep };
+
+/// Where files go that belong to no file: the user's documents, else the home folder.
+[[nodiscard]] QString documents_folder();
+
 /// Base of pages: shows the session's snapshot and follows the selection; both outlive it. While a capture is
 /// read only the visible page takes each snapshot, the others catch up when they become visible. Its focus
 /// proxy gets the keyboard focus when the page comes to the front: its list, if it has one.

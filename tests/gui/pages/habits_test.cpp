@@ -362,6 +362,23 @@ TEST(Habits, MarksFilesThatAreGone) {
   EXPECT_TRUE(eventually([&] { return !marked(recent_menu(*next)->actions().front()->text()); }));
 }
 
+TEST(Habits, ListsNoFileThatCouldNotBeRead) {
+  const QTemporaryDir folder;
+  const QString text = folder.filePath(QStringLiteral("notes.txt"));
+  QFile file(text);
+  ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+  file.write("this is no capture at all, only a few words\n");
+  file.close();
+  const auto window = make_window();
+  window->open({text});
+  ASSERT_TRUE(has_ended(*window));
+  ASSERT_EQ(window->session().state(), AnalysisSession::State::failed);
+  EXPECT_FALSE(window->overview().welcome().text().contains(QStringLiteral("notes.txt")));
+  open_sample(*window, "03_rping.pcap");
+  for (const QAction* action : recent_menu(*window)->actions())
+    EXPECT_FALSE(action->text().contains(QStringLiteral("notes.txt"))) << action->text().toStdString();
+}
+
 TEST(Habits, ListsFilesThatAnotherWindowOpened) {
   const auto first = make_window();
   const auto second = make_window();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <QFile>
+#include <QFileInfo>
 #include <QScrollBar>
 #include <QSignalSpy>
 #include <QTableView>
@@ -64,9 +65,9 @@ TEST(LivePage, CapturesShowsAndSaves) {
   EXPECT_GT(window->connections().table().rows().rowCount(), 0);
   // Closing asks, for nothing was saved.
   bool asked = false;
-  page.set_discard_question([&](QWidget*) {
-    asked = true;
-    return false;
+  page.set_unsaved_question([&](QWidget*, const QString& what) {
+    asked = what.contains(QStringLiteral("packets captured on fake0"));
+    return Unsaved::keep;
   });
   EXPECT_FALSE(window->close());
   EXPECT_TRUE(asked);
@@ -78,6 +79,69 @@ TEST(LivePage, CapturesShowsAndSaves) {
   ASSERT_TRUE(eventually([&] { return !page.capture().has_unsaved(); }));
   EXPECT_TRUE(QFile::exists(saved));
   EXPECT_TRUE(window->close());
+}
+
+/// The recording lies in a temporary folder: what is written there is lost with it.
+TEST(LivePage, WritesNothingBesideTheRecordingAndSavesItWhenTheWindowCloses) {
+  const QTemporaryDir folder;
+  const QString program = stand_in(folder, "cat >/dev/null");
+  if (!runs_as_it_is(program)) GTEST_SKIP() << "pkexec would ask for a password";
+  const auto window = make_window();
+  LivePage& page = window->live();
+  page.set_program(program);
+  page.devices().show({fake("fake0", true)});
+  page.choose_device(QStringLiteral("fake0"));
+  page.start();
+  ASSERT_TRUE(eventually([&] { return window->session().snapshot() != nullptr; }));
+  const QString recorded = QFileInfo(window->session().files().front()).absolutePath();
+  QStringList suggested;
+  window->output().set_questions({[&](QWidget*, const QString&, const QString& name, const QString&) {
+                                    suggested << name;
+                                    return QString();
+                                  },
+                                  [](QWidget*, QPrinter&) { return false; }});
+  for (const char* name : {"export_report", "export_graph"})
+    window->findChild<QAction*>(QString::fromLatin1(name))->trigger();
+  ASSERT_EQ(suggested.size(), 2);
+  for (const QString& path : suggested) {
+    EXPECT_EQ(QFileInfo(path).absolutePath(), documents_folder()) << path.toStdString();
+    EXPECT_FALSE(path.startsWith(recorded)) << path.toStdString();
+    EXPECT_TRUE(QFileInfo(path).fileName().startsWith(QStringLiteral("fake0")));
+  }
+  // Save ends the capture, saves it, and closes the window.
+  const QString saved = folder.filePath(QStringLiteral("saved.pcapng"));
+  page.set_file_question([&](QWidget*) { return saved; });
+  page.set_unsaved_question([](QWidget*, const QString&) { return Unsaved::save; });
+  EXPECT_FALSE(window->close());
+  EXPECT_TRUE(eventually([&] { return !window->isVisible(); }));
+  const auto whole = capture::open_files({saved.toStdString()});
+  ASSERT_TRUE(whole);
+  EXPECT_EQ(analyze::analyze(**whole, {})->totals.packets, analyzed("03_rping.pcap")->totals.packets);
+}
+
+TEST(LivePage, AsksBeforeItReplacesTheOpenCapture) {
+  const QTemporaryDir folder;
+  const QString program = stand_in(folder, "cat >/dev/null");
+  if (!runs_as_it_is(program)) GTEST_SKIP() << "pkexec would ask for a password";
+  const auto window = make_window();
+  open_sample(*window, "03_rping.pcap");
+  QStringList asked;
+  window->set_questions({[](QWidget*) { return QStringList(); }, [](QWidget*) { return QString(); },
+                         [](QWidget*) {}, [](QWidget*, const QString&) { return Unsaved::discard; },
+                         [&asked](QWidget*, const QString& what) {
+                           asked << what;
+                           return false;
+                         }});
+  LivePage& page = window->live();
+  page.set_program(program);
+  page.devices().show({fake("fake0", true)});
+  page.choose_device(QStringLiteral("fake0"));
+  page.start();
+  ASSERT_EQ(asked.size(), 1);
+  EXPECT_TRUE(asked[0].contains(QStringLiteral("03_rping.pcap"))) << asked[0].toStdString();
+  EXPECT_EQ(page.capture().state(), LiveCapture::State::idle);
+  EXPECT_EQ(window->session().files().size(), 1);
+  EXPECT_NE(window->session().snapshot(), nullptr);
 }
 
 TEST(LivePage, KeepsTheDeviceMarkedThatStartWouldCapture) {
@@ -117,7 +181,7 @@ TEST(LivePage, CapturesFromANetworkInterface) {
   const auto window = make_window();
   LivePage& page = window->live();
   page.set_program(qEnvironmentVariable("ROCE_LIVE_PROGRAM"));
-  page.set_discard_question([](QWidget*) { return false; });
+  page.set_unsaved_question([](QWidget*, const QString&) { return Unsaved::keep; });
   window->show_page(PageId::live);
   ASSERT_TRUE(eventually([&] { return page.devices().row_of(interface) >= 0; }));
   EXPECT_TRUE(page.devices().device(page.devices().row_of(interface))->possible);
@@ -153,7 +217,7 @@ TEST(LivePage, ScrollsTheListAlongUntilItIsTouched) {
   const auto window = make_window();
   LivePage& page = window->live();
   page.set_program(program);
-  page.set_discard_question([](QWidget*) { return true; });
+  page.set_unsaved_question([](QWidget*, const QString&) { return Unsaved::discard; });
   PacketsPage& packets = window->packets();
   window->show_page(PageId::packets);
   const int all = static_cast<int>(analyzed("03_rping.pcap")->totals.packets);
@@ -219,7 +283,7 @@ TEST(LivePage, SaysWhyACaptureEnded) {
   const auto window = make_window();
   LivePage& page = window->live();
   page.set_program(program);
-  page.set_discard_question([](QWidget*) { return true; });
+  page.set_unsaved_question([](QWidget*, const QString&) { return Unsaved::discard; });
   page.devices().show({fake("fake0", true)});
   page.choose_device(QStringLiteral("fake0"));
   page.start();

@@ -29,7 +29,8 @@ void answer(MainWindow& window, const QString& comment, const QString& path = {}
 
 void answer_unsaved(MainWindow& window, MainWindow::Unsaved unsaved) {
   window.set_questions({[](QWidget*) { return QStringList(); }, [](QWidget*) { return QString(); },
-                        [](QWidget*) {}, [unsaved](QWidget*) { return unsaved; }});
+                        [](QWidget*) {}, [unsaved](QWidget*, const QString&) { return unsaved; },
+                        [](QWidget*, const QString&) { return true; }});
 }
 
 TEST(CommentsPage, LetTheKeyboardOutOfTheirField) {

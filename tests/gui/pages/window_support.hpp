@@ -19,7 +19,9 @@ namespace roce::gui {
 inline std::unique_ptr<MainWindow> make_window() {
   auto window = std::make_unique<MainWindow>();
   window->set_questions({[](QWidget*) { return QStringList(); }, [](QWidget*) { return QString(); },
-                         [](QWidget*) {}, [](QWidget*) { return MainWindow::Unsaved::discard; }});
+                         [](QWidget*) {},
+                         [](QWidget*, const QString&) { return MainWindow::Unsaved::discard; },
+                         [](QWidget*, const QString&) { return true; }});
   window->show();
   return window;
 }
