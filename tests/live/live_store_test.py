@@ -12,9 +12,12 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fleet"))
+import clickhouse
 import namespace
 from namespace import Sender
 from frames import read_capture
@@ -206,6 +209,38 @@ class LiveStore(unittest.TestCase):
         self.assertEqual(run("ship", spool, "--to", self.store, "--once").returncode, 0)
         self.assertGreater(self.rows("SELECT MAX(batches_lost) FROM heartbeats")[0][0], 0)
         self.assertGreater(json.loads(run("fleet", "hosts", "--from", self.store, "--json").stdout)["rows"][0]["batches"], 0)
+
+    @unittest.skipIf(clickhouse.SERVER is None, clickhouse.WHY_SKIPPED)
+    def test_into_clickhouse(self):
+        """Another process ships; the server dies in between, and what waits meanwhile comes later."""
+        subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+        server = clickhouse.Server(os.path.join(self.folder, "server"))
+        self.addCleanup(server.end)
+        server.start()
+        self.assertEqual(run("store", "init", server.address).returncode, 0)
+        spool = os.path.join(self.folder, "spool")
+        password = os.path.join(self.folder, "password")
+        with open(password, "w", encoding="utf-8") as file:
+            file.write(clickhouse.PASSWORD)
+        os.chmod(password, 0o600)
+        process, written = self.begin("--store", server.address.replace("//", "//roce_writer@"), "--spool", spool, "--ship-every", "1s",
+                                      "--password-file", password)
+        dies = threading.Timer(2, server.end, [signal.SIGKILL])
+        dies.start()
+        sent = self.send(5)
+        dies.join()
+        server.start()
+        report, messages = self.finish(process)
+        self.assertEqual(report["capture"]["packets"], sent, messages)
+        self.assertIn(server.address.split("//")[1], messages)  # that it was away
+        done = run("ship", spool, "--to", server.address, "--once")  # what waited for the server at the end
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(glob.glob(spool + "/*.batch"), [])
+        whole = os.path.join(self.folder, "whole.store")
+        self.assertEqual(run("export", written, "-o", whole).returncode, 0)
+        sums = "SELECT SUM(packets), SUM(bytes), SUM(retransmitted) FROM {}intervals"
+        self.assertEqual(tuple(map(int, server.ask(sums.format("roce.")).split())), self.rows(sums.format(""), whole)[0])
+        self.assertEqual(server.ask("SELECT max(seq) + 1 - uniqExact(seq), count() - uniqExact(seq) FROM roce.heartbeats").split(), ["0", "0"])
 
     def test_only_one_ships(self):
         spool = os.path.join(self.folder, "spool")
