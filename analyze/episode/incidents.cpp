@@ -111,12 +111,14 @@ void Judge::count(const Group& group, Incident& incident) const {
 
 /// Whether the answer to what was asked again was on its way: it came sooner than an answer can, or more
 /// often than it was asked for since. That it was executed just then says nothing: so it is where the request
-/// had been lost.
+/// had been lost. Nor do answers to what had been confirmed before: duplicates are confirmed without being
+/// executed, and without what delays acknowledgements (IBTA 9.7.5.1.1).
 bool Judge::answered_late(const LivePass& pass) const {
   const Note& asked = at(pass.begins);
   if (!asked.request) return false;
   const bool on_its_own = answered_on_its_own(dissect::opcode_info(asked.opcode).operation);
   if (on_its_own && answers_.response_before(pass.from, pass.begins) >= 0) return false;
+  if (!on_its_own && answers_.acked_before(pass.begins) > pass.from) return false;
   std::uint32_t times_asked = 1;
   std::uint32_t answers = 0;
   for (std::int32_t i = pass.begins + 1; i < all_.size(); ++i) {

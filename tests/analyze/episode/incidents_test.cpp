@@ -245,6 +245,22 @@ TEST(Incidents, WhatHadBeenConfirmedHereIsSentAgainInVain) {
   EXPECT_EQ(told.found.all[0].place, IncidentPlace::after_capture) << "where the answer went";
 }
 
+/// A duplicate is confirmed sooner than what has to be executed: that is not the answer to the first one.
+TEST(Incidents, WhoConfirmsADuplicateAtOnceHadNotBeenSlow) {
+  Facts facts;
+  facts.fastest_answer_ns = 19'000;
+  const Told told = tell(
+      "0 write 10      | \n"
+      "1 write 11      | 1\n"
+      "20 ack 11       | \n"
+      "67000 write 11  | 1\n"
+      "67002 ack 11    | \n",
+      {}, facts);
+  ASSERT_EQ(told.found.all.size(), 1U);
+  EXPECT_EQ(told.found.all[0].what, IncidentKind::needless_repeat);
+  EXPECT_EQ(told.found.all[0].place, IncidentPlace::after_capture);
+}
+
 TEST(Incidents, AReceiverThatIsNotReady) {
   const Told told = tell(
       "0 write 10   | 1\n"
