@@ -34,6 +34,8 @@ class Losses {
   void note_row(std::size_t begin, std::size_t at);
   [[nodiscard]] bool were_sent(std::size_t i) const noexcept;
   [[nodiscard]] bool may_be_late(std::size_t i) const;
+  [[nodiscard]] bool came_early(std::size_t begins) const;
+  [[nodiscard]] bool came_before(std::int64_t psn, std::size_t began_at) const;
   [[nodiscard]] bool comes_before(std::int32_t answer, std::int32_t repeat) const noexcept;
   [[nodiscard]] bool never_came(std::int64_t psn, const Sent& shows) const noexcept;
   [[nodiscard]] bool thrown_away(std::int64_t psn, std::int32_t before) const;
@@ -84,7 +86,7 @@ void Losses::of_gaps() {
     const bool gap = told.move == Move::ahead || (told.move == Move::back && told.cursor < shows.psn) ||
                      (told.move == Move::home && whole);
     if (!gap || shows.psn - told.cursor > looked_at) continue;
-    if (stream_.note_of(shows).before) continue;
+    if (stream_.note_of(shows).before || (told.move == Move::back && came_early(i))) continue;
     const bool goes_home = told.cursor < told.top && shows.psn > told.top && !whole;
     // Who goes back sends all that was not confirmed by then, also what nobody needs. Where answers are not
     // in the capture, messages may have been confirmed up to this one.
@@ -104,7 +106,7 @@ void Losses::of_gaps() {
       if (!by_mirror || loss.where != Lost::before_capture || asked_for(loss, i)) holes_.push_back(loss);
     };
     for (std::int64_t psn = goes_home ? told.top : told.cursor; psn < shows.psn && room > 0; ++psn) {
-      if (reads_.within(psn) || stream_.comes_late(psn, began_at)) continue;
+      if (reads_.within(psn) || stream_.comes_late(psn, began_at) || came_before(psn, began_at)) continue;
       const bool first = psn >= told.top;
       const std::ptrdiff_t next = stream_.next_of(psn, i);
       const std::int32_t confirmed = scene_.answers.confirmed_at(psn);
@@ -188,16 +190,63 @@ void Losses::settle_rows() {
   std::erase_if(holes_, [](const Loss& hole) { return hole.where == Lost::none; });
 }
 
-/// Whether it came twice at once, though nothing had asked for it again: without IDs one of the two may be
-/// the transmission that seems to be missing.
+/// Whether it came twice at once, though nothing had asked for it again: where IDs do not tell the order of
+/// sending, one of the two may be the transmission that seems to be missing, overtaken by its own repeat.
 bool Losses::may_be_late(std::size_t i) const {
-  if (stream_.ids != Ids::nothing || i + 1 >= stream_.sent.size()) return false;
+  if (stream_.ids == Ids::order || scene_.facts.disorder_ns != 0) return false;
   const Sent& once = stream_.sent[i];
-  const Sent& more = stream_.sent[i + 1];
-  if (once.psn != more.psn || more.time_ns - once.time_ns >= shortest_timer_ns) return false;
+  const std::ptrdiff_t next = stream_.next_of(once.psn, i);
+  if (next < 0) return false;
+  const Sent& more = stream_.sent[static_cast<std::size_t>(next)];
+  if (more.time_ns - once.time_ns >= shortest_timer_ns) return false;
+  // Where the sender sends what is asked for alone, what is late stands alone, too; what is among its
+  // neighbours is of another pass.
+  const auto at = static_cast<std::size_t>(next);
+  const bool behind_own = at != i + 1 && stream_.sent[at - 1].end == more.psn;
+  const bool before_own = at + 1 < stream_.sent.size() && stream_.sent[at + 1].psn == more.end;
+  if (at != i + 1 && (behind_own || before_own || stream_.ids == Ids::nothing || scene_.facts.keeps <= 0))
+    return false;
   const auto asked = scene_.answers.asked_before(more.note);
   return std::none_of(asked.begin(), asked.end(),
                       [&](const Asked& each) { return each.psn == once.psn && each.note > once.note; });
+}
+
+/// Whether what seems to be a pass whose head is missing overtook that head: the sender goes back to just
+/// there, though nothing has asked for it since and no timer can have run out. One cause makes one pass.
+bool Losses::came_early(std::size_t begins) const {
+  if (stream_.ids == Ids::order) return false;
+  const auto again = std::upper_bound(backs_.begin(), backs_.end(), begins);
+  if (again == backs_.end()) return false;
+  const Sent& early = stream_.sent[begins];
+  const Sent& head = stream_.sent[*again];
+  if (head.psn >= early.psn || head.psn > stream_.story[begins].cursor) return false;
+  // Two passes would both have it, unless much is lost.
+  constexpr std::size_t seldom = 16;
+  if (holes_.size() * seldom > begins) return false;
+  const std::ptrdiff_t once_more = stream_.next_of(early.psn, begins);
+  const bool last = std::next(again) == backs_.end();
+  const std::size_t ends = last ? stream_.sent.size() : *std::next(again);
+  if (once_more >= 0 && static_cast<std::size_t>(once_more) < ends) return false;
+  if (!timed(stream_.note_of(early), stream_.note_of(head))) return false;
+  if (head.time_ns - early.time_ns >= shortest_timer_ns) return false;
+  const auto asked = scene_.answers.asked_before(head.note);
+  if (!asked.empty() && asked.back().note > early.note) return false;
+  // A response asks for what is missing before it (IBTA 9.7.5.1.1, implied NAK).
+  for (std::int32_t i = early.note + 1; i < head.note; ++i) {
+    if (!scene_.note_at(i).request && !is_acknowledgement(scene_.note_at(i))) return false;
+  }
+  return true;
+}
+
+/// Whether that PSN overtook the pass that begins at sent[began_at], or one shortly before that.
+bool Losses::came_before(std::int64_t psn, std::size_t began_at) const {
+  constexpr std::size_t few = 64;
+  for (std::size_t i = began_at; i-- > 0 && began_at - i <= few;) {
+    if (stream_.sent[i].psn != psn) continue;
+    const auto behind = std::upper_bound(backs_.begin(), backs_.end(), i);
+    return behind != backs_.begin() && came_early(*std::prev(behind));
+  }
+  return false;
 }
 
 /// Whether that answer was captured before that repeat.

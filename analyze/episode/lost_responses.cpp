@@ -76,7 +76,8 @@ void Responses::lose_upstream() {
       const std::ptrdiff_t next = stream_.next_of(at, i);
       if (stream_.comes_late(at, i)) continue;
       if (next < 0) {
-        if (told.move == Move::ahead && !stream_.note_of(shows).before && was_taken(at, shows)) {
+        if (told.move == Move::ahead && !stream_.note_of(shows).before && !sent_times.contains(at) &&
+            was_taken(at, shows)) {
           missed.push_back({Lost::by_capture, false, numbers_.psn_of(at), -1, shows.note, -1});
           --room;
         }

@@ -308,6 +308,55 @@ TEST(Shuffled, APassThatCameBeforeIsNoDisorder) {
   }
 }
 
+/// 12 comes behind its own repeat: IDs that tell no order do not tell which of the two was sent first.
+TEST(Shuffled, WhatComesTwiceForOneNakMayBeWhatSeemsToBeMissing) {
+  expect_said(R"(
+        0 write 10 #40000 |
+        1 write 11 #900 |
+        2 write 13 #30000 |
+        3 write 14 #12000 |
+        4 write 15 #60000 |
+        10 nak 12 |
+        15 write 12 #50000 | nak
+        16 write 16 #200 |
+        17 write 17 #35000 |
+        25 ack 17 |
+        30 write 12 #23000 | nak
+        31 write 18 #61000 |
+        40 ack 18 |
+  )");
+}
+
+/// One NAK makes one pass: its last two overtook its head.
+TEST(Shuffled, APassWhoseHeadFollowsAtOnceLacksNothing) {
+  expect_said(R"(
+        0 write 10 #40922 |
+        1 write 11 #16840 |
+        2 write 12 #48713 |
+        3 write 13 #23596 |
+        4 write 14 #52213 |
+        5 write 15 #45349 |
+        6 write 16 #61864 |
+        7 write 17 #55249 |
+        10 nak 12 | open
+        20 write 16 #48589 | nak
+        21 write 17 #42831 | nak
+        22 write 12 #60545 | nak
+        23 write 13 #34836 | nak
+        24 write 14 #2000 | nak
+        25 write 15 #55173 | nak
+        26 write 18 #30615 |
+        27 write 19 #50953 |
+        40 ack 15 |
+        41 nak 16 |
+        50 write 16 #61923 | nak
+        51 write 17 #16421 | nak
+        52 write 18 #42631 | nak
+        53 write 19 #3498 | nak
+        70 ack 19 |
+  )");
+}
+
 }  // namespace
 }  // namespace shuffled_test
 }  // namespace roce::analyze::episode
