@@ -5,10 +5,15 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <exception>
+#include <new>
+#include <string>
+#include <vector>
 
+#include "cli/capture/extcap.hpp"
 #include "cli/core/command_line.hpp"
 #include "cli/core/output.hpp"
 
@@ -41,6 +46,16 @@ void give_memory_back() {
 #endif
 }
 
+/// Calls of Wireshark, see extcap.hpp.
+int run_extcap(const std::vector<std::string>& words, char* program) {
+  ExtcapCall call = extcap(words);
+  if (!call.error.empty()) return usage_error(call.error);
+  if (call.capture.empty()) return print_text(call.answer, exit_ok, Encoding::utf8);
+  std::vector<char*> arguments{program};
+  for (std::string& word : call.capture) arguments.push_back(word.data());
+  return run_command_line(static_cast<int>(arguments.size()), arguments.data());
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -51,6 +66,8 @@ int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);  // the same for a file at its limit (ulimit -f)
   try {
+    const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+    if (is_extcap(words)) return run_extcap(words, argv[0]);
     return run_command_line(argc, argv);
   } catch (const std::bad_alloc&) {
     print_error("out of memory");

@@ -25,6 +25,11 @@ install(FILES docs/systemd/rdma.conf DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/ro
 install(FILES docs/prometheus/roceanalyze.rules.yml DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/roceanalyze/examples COMPONENT cli)
 install(FILES ${CMAKE_CURRENT_LIST_DIR}/copyright ${files}/changelog.gz
   DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/roceanalyze COMPONENT cli)
+# Wireshark runs what lies in this folder.
+file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/extcap)
+file(CREATE_LINK ../../../../bin/roceanalyze ${CMAKE_CURRENT_BINARY_DIR}/extcap/roceanalyze SYMBOLIC)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/extcap/roceanalyze
+  DESTINATION lib/${CMAKE_LIBRARY_ARCHITECTURE}/wireshark/extcap COMPONENT cli)
 set(CPACK_COMPONENTS_ALL cli)
 if(ROCE_GUI)
   list(APPEND CPACK_COMPONENTS_ALL gui)
