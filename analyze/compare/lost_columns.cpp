@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyze/compare/lost_columns.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <string>
 #include <unordered_map>
@@ -42,8 +44,9 @@ constexpr LostColumn lost_table[] = {
     {"dst", "to", "address of the receiver", false, 0, nullptr, [](L l) { return address_text(l.key.dst); },
      nullptr},
     {"dst_qp", "QP", "destination queue pair", true, 1,
-     [](L l) { return -static_cast<double>(l.key.dst_qp); }, [](L l) { return std::to_string(l.key.dst_qp); },
-     nullptr},
+     [](L l) { return -static_cast<double>(l.key.dst_qp); },
+     [](L l) { return fmt::format("0x{:06x}", l.key.dst_qp); },
+     [](L l) { return std::to_string(l.key.dst_qp); }},
     {"opcode", "opcode", "BTH opcode", false, 1, nullptr,
      [](L l) { return std::string(dissect::opcode_name(l.opcode)); }, nullptr},
     {"psn", "PSN", "packet sequence number", true, 0, [](L l) { return -static_cast<double>(l.psn); },
@@ -74,8 +77,9 @@ constexpr RepeatColumn repeat_table[] = {
     {"dst", "to", "address of the receiver", false, 1, nullptr, [](R r) { return address_text(r.key.dst); },
      nullptr},
     {"dst_qp", "QP", "destination queue pair", true, 1,
-     [](R r) { return -static_cast<double>(r.key.dst_qp); }, [](R r) { return std::to_string(r.key.dst_qp); },
-     nullptr},
+     [](R r) { return -static_cast<double>(r.key.dst_qp); },
+     [](R r) { return fmt::format("0x{:06x}", r.key.dst_qp); },
+     [](R r) { return std::to_string(r.key.dst_qp); }},
     {"opcode", "opcode", "BTH opcode of the first one", false, 2, nullptr,
      [](R r) { return std::string(dissect::opcode_name(r.opcode)); }, nullptr},
     {"psn", "PSN", "packet sequence number of the first one", true, 0,

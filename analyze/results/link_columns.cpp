@@ -28,6 +28,13 @@ template <std::int64_t PauseLane::*time>
 std::string known_time(P row) {
   return if_known(row, [](const PauseLane& lane) { return duration_text(lane.*time); });
 }
+/// Without the link speed what it is at least: pauses that expire are as short as on the fastest link.
+template <std::int64_t PauseLane::*time>
+std::string least_time(P row) {
+  const std::int64_t ns = row.counts().*time;
+  if (is_speed_known(*row.port)) return duration_text(ns);
+  return ns > 0 ? "at least " + duration_text(ns) : std::string();
+}
 template <std::int64_t PauseLane::*time>
 std::string known_ns(P row) {
   return if_known(row, [](const PauseLane& lane) { return std::to_string(lane.*time); });
@@ -86,15 +93,15 @@ constexpr PauseColumn pauses[] = {
      number_of<&PauseLane::expired>, known_count<&PauseLane::expired>, nullptr},
     {"needless_xon", "spurious XON", "XONs while not paused", true, hidden_column,
      number_of<&PauseLane::needless_xon>, known_count<&PauseLane::needless_xon>, nullptr},
-    {"paused_ns", "paused", "time paused; empty: the link speed is unknown", true, 0,
-     [](P r) { return static_cast<double>(r.counts().paused_ns); }, known_time<&PauseLane::paused_ns>,
+    {"paused_ns", "paused", "time paused; without the link speed only what is certain", true, 0,
+     [](P r) { return static_cast<double>(r.counts().paused_ns); }, least_time<&PauseLane::paused_ns>,
      known_ns<&PauseLane::paused_ns>},
     {"duty", "duty", "share of the capture's time paused, 0 to 1; empty: unknown", true, 1,
      [](P r) { return duty(r).value_or(0); },
      [](P r) { return duty(r) ? fmt::format("{:.1f} %", 100 * *duty(r)) : std::string(); },
      [](P r) { return duty(r) ? fmt::format("{}", *duty(r)) : std::string(); }, CellType::real},
-    {"longest_ns", "longest", "longest pause; empty: the link speed is unknown", true, 1,
-     [](P r) { return static_cast<double>(r.counts().longest_ns); }, known_time<&PauseLane::longest_ns>,
+    {"longest_ns", "longest", "longest pause; without the link speed only what is certain", true, 1,
+     [](P r) { return static_cast<double>(r.counts().longest_ns); }, least_time<&PauseLane::longest_ns>,
      known_ns<&PauseLane::longest_ns>},
     {"longest_packet", "longest packet", "number of the XOFF that began the longest one", true, hidden_column,
      [](P r) { return -static_cast<double>(r.counts().longest_packet); },

@@ -158,11 +158,17 @@ QString findings(const Snapshot& s, std::uint32_t id) {
   for (const Finding& finding : s.findings) {
     if (std::find(finding.connections.begin(), finding.connections.end(), id) == finding.connections.end())
       continue;
-    html += QStringLiteral("<li>%1: <a href=\"finding:%2\">%3</a>. %4</li>")
+    // The explanation of several connections has their figures, not those of this one.
+    const std::size_t others = finding.connections.size() - 1;
+    const QString of_all = others == 0 ? QString()
+                           : others == 1
+                               ? ConnectionWords::tr("Of this and another connection: ")
+                               : ConnectionWords::tr("Of this and %1 other connections: ").arg(others);
+    html += QStringLiteral("<li>%1: <a href=\"finding:%2\">%3</a>. %5%4</li>")
                 .arg(severity_text(finding.severity),
                      QString::fromLatin1(QUrl::toPercentEncoding(to_qt(finding_key(finding)))),
                      to_qt(finding.title).toHtmlEscaped(),
-                     to_qt(first_sentence(finding.explanation)).toHtmlEscaped());
+                     to_qt(first_sentence(finding.explanation)).toHtmlEscaped(), of_all.toHtmlEscaped());
   }
   return html.isEmpty() ? html
                         : heading(ConnectionWords::tr("Findings")) + QStringLiteral("<ul>%1</ul>").arg(html);

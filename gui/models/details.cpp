@@ -2,6 +2,7 @@
 #include "gui/models/details.hpp"
 
 #include <QCoreApplication>
+#include <QRegularExpression>
 #include <QUrl>
 #include <algorithm>
 #include <optional>
@@ -183,6 +184,11 @@ QString diagnosis_html(const Snapshot& s, const analyze::Diagnosis& d, const QSt
 
 QStringList finding_commands(const Finding& finding, const QStringList& files) {
   return commands_of(advice_parts(finding.advice, files));
+}
+
+QString evidence_filter(const Finding& finding) {
+  static const QRegularExpression filter(QStringLiteral("roceanalyze packets [^\n']*-Y '([^']+)'"));
+  return filter.match(to_qt(finding.advice)).captured(1);
 }
 
 QStringList diagnosis_commands(const analyze::Diagnosis& diagnosis, const QStringList& files) {

@@ -17,6 +17,10 @@ namespace roce::gui {
 
 [[nodiscard]] QString facts_html(const Facts& facts);
 
+/// The display filter of all packets that prove a finding, of which it names only the first few; empty: its
+/// advice has none.
+[[nodiscard]] QString evidence_filter(const analyze::Finding& finding);
+
 /// Identity, findings that name it, latencies, figures, the CM exchange, and why its directions are paired.
 /// Empty if there is no such connection.
 [[nodiscard]] QString connection_html(const analyze::Snapshot& snapshot, std::uint32_t id);

@@ -29,6 +29,7 @@ class EvidenceBar : public QWidget {
  Q_SIGNALS:
   void packet_wanted(qulonglong packet);
   void explanation_wanted();
+  void filter_wanted(const QString& expression);
   void says(const QString& message);
 
  private:
@@ -40,12 +41,15 @@ class EvidenceBar : public QWidget {
   AnalysisSession& session_;
   Selection& selection_;
   std::vector<std::uint64_t> packets_;  ///< of the finding, ascending
+  QString filter_;                      ///< of all packets of the finding; empty: none is known
+  bool more_ = false;                   ///< packets_ are only the first few
   std::uint64_t current_ = 0;
   QString closed_;  ///< key of the finding for which the user closed the bar
   QToolButton* finding_;
   QLabel* title_;
   QLabel* place_;
   QToolButton* previous_;
+  QToolButton* all_;
   QToolButton* next_;
 };
 

@@ -185,6 +185,8 @@ void PacketsPage::connect_parts() {
     selection_.choose_finding(selection_.finding());
     Q_EMIT leads_to(PageId::findings);
   });
+  connect(evidence_, &EvidenceBar::filter_wanted, this,
+          [this](const QString& expression) { filter_->apply(expression); });
   connect(evidence_, &EvidenceBar::says, this, &Page::says);
   connect(list_, &PacketListView::menu_wanted, this, &PacketsPage::row_menu);
   connect(list_, &PacketListView::header_menu_wanted, this, &PacketsPage::header_menu);

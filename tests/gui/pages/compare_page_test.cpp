@@ -93,6 +93,33 @@ TEST(ComparePage, LeadsFromAFindingToItsPacketsInTheirCapture) {
   }
 }
 
+TEST(ComparePage, AsksBeforeEvidenceReplacesTheOpenCapture) {
+  const auto window = make_window();
+  open_sample(*window, "03_rping.pcap");
+  const QStringList open = window->session().files();
+  bool may = false;
+  int asked = 0;
+  window->set_questions({[](QWidget*) { return QStringList(); }, [](QWidget*) { return QString(); },
+                         [](QWidget*) {}, [](QWidget*, const QString&) { return Unsaved::discard; },
+                         [&](QWidget*, const QString&) {
+                           ++asked;
+                           return may;
+                         }});
+  ComparePage& page = window->compare();
+  const auto before = window->selection().packet();
+  Q_EMIT page.packet_wanted(QStringList(at_a()), 7, QVariant());
+  EXPECT_EQ(asked, 1);
+  EXPECT_EQ(window->session().files(), open);
+  EXPECT_EQ(window->selection().packet(), before);
+  may = true;
+  Q_EMIT page.packet_wanted(QStringList(at_a()), 7, QVariant());
+  EXPECT_EQ(window->session().files(), QStringList(at_a()));
+  EXPECT_EQ(window->selection().packet(), 7U);
+  Q_EMIT page.packet_wanted(QStringList(at_a()), 2, QVariant());
+  EXPECT_EQ(asked, 2);  // what is open already replaces nothing
+  ASSERT_TRUE(has_ended(*window));
+}
+
 TEST(ComparePage, TellsNothingFoundFromNotLooked) {
   const auto window = make_window();
   ComparePage& page = window->compare();

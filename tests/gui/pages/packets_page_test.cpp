@@ -8,7 +8,9 @@
 #include <QToolButton>
 #include <algorithm>
 
+#include "gui/models/details.hpp"
 #include "gui/models/tables.hpp"
+#include "gui/pages/evidence_bar.hpp"
 #include "gui/pages/packet_map.hpp"
 #include "tests/gui/pages/window_support.hpp"
 
@@ -33,6 +35,33 @@ void open_packets(MainWindow& window, const char* name = lossy) {
   window.show_page(PageId::packets);
   QApplication::processEvents();
   ASSERT_TRUE(is_complete(window.packets()));
+}
+
+TEST(PacketsPage, ListsAllEvidenceWhereAFindingNamesTheFirstFew) {
+  const auto window = make_window();
+  open_sample(*window, "04_write_loss1.cb.pcap.zst");
+  const auto snapshot = window->session().snapshot();
+  const auto found = std::find_if(
+      snapshot->findings.begin(), snapshot->findings.end(),
+      [](const analyze::Finding& f) { return f.count > f.packets.size() && !evidence_filter(f).isEmpty(); });
+  ASSERT_NE(found, snapshot->findings.end());
+  window->selection().choose_finding(QString::fromStdString(finding_key(*found)));
+  window->show_page(PageId::packets);
+  auto* bar = window->packets().findChild<EvidenceBar*>();
+  ASSERT_NE(bar, nullptr);
+  EXPECT_TRUE(bar->place().contains(QStringLiteral("the first %1").arg(found->packets.size())))
+      << bar->place().toStdString();
+  QAbstractButton* all = nullptr;
+  for (auto* button : bar->findChildren<QAbstractButton*>()) {
+    if (button->text() == QStringLiteral("Show all")) all = button;
+  }
+  ASSERT_NE(all, nullptr);
+  ASSERT_TRUE(all->isVisible());
+  all->click();
+  PacketListModel& model = window->packets().model();
+  ASSERT_TRUE(eventually([&] { return model.rowCount() != static_cast<int>(snapshot->frames_read); }));
+  ASSERT_TRUE(is_complete(window->packets()));
+  EXPECT_GT(model.rowCount(), static_cast<int>(found->packets.size()));
 }
 
 TEST(PacketsPage, ShowsTreeAndBytesWhichLightEachOtherUp) {
