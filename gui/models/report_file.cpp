@@ -8,6 +8,7 @@
 
 #include "analyze/report/html/html_report.hpp"
 #include "analyze/report/json/json_report.hpp"
+#include "analyze/report/perfetto/perfetto_report.hpp"
 #include "gui/models/version.hpp"
 
 namespace roce::gui {
@@ -30,6 +31,7 @@ analyze::HtmlOptions html_options() {
 std::optional<ReportFormat> report_format_of(const QString& path) {
   const QString ending = QFileInfo(path).suffix().toLower();
   if (ending == QLatin1String("html") || ending == QLatin1String("htm")) return ReportFormat::html;
+  if (ending == QLatin1String("perfetto")) return ReportFormat::perfetto;
   return ending == QLatin1String("json") ? std::optional(ReportFormat::json) : std::nullopt;
 }
 
@@ -59,6 +61,8 @@ QString write_report(const analyze::Snapshot& snapshot, ReportFormat format, con
     };
     if (format == ReportFormat::html) {
       analyze::html_report(snapshot, html_options(), {text, step});
+    } else if (format == ReportFormat::perfetto) {
+      analyze::perfetto_report(snapshot, {text, step});
     } else {
       analyze::report_json(snapshot, false, {text, step});
     }

@@ -13,8 +13,8 @@ class QIODevice;
 
 namespace roce::gui {
 
-enum class ReportFormat { html, json };
-/// By the file's extension (.html, .htm, .json); nullopt: another one.
+enum class ReportFormat { html, json, perfetto };
+/// By the file's extension (.html, .htm, .json, .perfetto); nullopt: another one.
 [[nodiscard]] std::optional<ReportFormat> report_format_of(const QString& path);
 
 /// Replaces the file as a whole or leaves it untouched. Returns an error with the path; empty on success.

@@ -74,7 +74,8 @@ QAction* OutputActions::add(QMenu* menu, const char* name, const QString& text, 
 
 void OutputActions::add_to(QMenu* menu) {
   of_report_ << add(menu, "export_report", tr("Export re&port..."),
-                    tr("Write the report as one HTML file, or as JSON"), &OutputActions::ask_report);
+                    tr("Write the report as one HTML file, as JSON, or as a trace for Perfetto"),
+                    &OutputActions::ask_report);
   add(menu, "export_graph", tr("Export &graph..."), tr("Write the visible graph as PNG or SVG"),
       &OutputActions::ask_chart);
   add(menu, "copy_graph", tr("Copy grap&h"), tr("Copy the visible graph as an image"),
@@ -134,7 +135,7 @@ QString OutputActions::suggested(const QString& ending) const {
 void OutputActions::ask_report() {
   const QString path =
       questions_.file_to_write(&window_, tr("Export report"), suggested(QStringLiteral("-report.html")),
-                               tr("HTML, one file (*.html);;JSON (*.json)"));
+                               tr("HTML, one file (*.html);;JSON (*.json);;Perfetto trace (*.perfetto)"));
   if (!path.isEmpty()) export_report(path);
 }
 
@@ -147,7 +148,7 @@ void OutputActions::export_report(const QString& path) {
   }
   const auto format = report_format_of(path);
   if (!format) {
-    Q_EMIT says(tr("%1 was not written: end the name with .html or .json").arg(path));
+    Q_EMIT says(tr("%1 was not written: end the name with .html, .json or .perfetto").arg(path));
     return;
   }
   if (is_one_of(path, session_.files())) {

@@ -13,7 +13,7 @@
 
 namespace roce::gui {
 
-/// Exports: the report as HTML or JSON, graphs as PNG or SVG, and printing of both.
+/// Exports: the report as HTML, JSON or a trace for Perfetto, graphs as PNG or SVG, and printing of both.
 class OutputActions : public QObject {
   Q_OBJECT
 

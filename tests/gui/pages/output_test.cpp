@@ -5,6 +5,7 @@
 #include <QTemporaryDir>
 #include <QXmlStreamReader>
 
+#include "analyze/report/perfetto/perfetto_report.hpp"
 #include "gui/charts/chart.hpp"
 #include "gui/models/report_file.hpp"
 #include "tests/gui/pages/window_support.hpp"
@@ -41,8 +42,9 @@ TEST(Output, WritesTheReportThatTheCommandLinePrints) {
   open_sample(*window, lossy);
   const auto snapshot = window->session().snapshot();
   const QString html = folder.filePath(QStringLiteral("a.html")),
-                json = folder.filePath(QStringLiteral("a.json"));
-  for (const QString& path : {html, json}) {
+                json = folder.filePath(QStringLiteral("a.json")),
+                trace = folder.filePath(QStringLiteral("a.perfetto"));
+  for (const QString& path : {html, json, trace}) {
     window->output().export_report(path);
     ASSERT_TRUE(has_written(*window));
     EXPECT_TRUE(window->message().contains(path));
@@ -52,6 +54,7 @@ TEST(Output, WritesTheReportThatTheCommandLinePrints) {
     EXPECT_TRUE(content(html).contains(QByteArray::fromStdString(finding.title.data())));
   EXPECT_TRUE(content(json).startsWith("{\"schema\":\"roceanalyze/1\""));
   EXPECT_TRUE(content(json).endsWith("}\n"));
+  EXPECT_TRUE(content(trace).startsWith(analyze::perfetto_begin.data()));
 }
 
 TEST(Output, NeverWritesOverTheCaptureNorWithoutOne) {
