@@ -178,10 +178,15 @@ QString document_style(const QPalette& palette) {
   const QColor quiet = palette.color(QPalette::PlaceholderText);
   const QColor box =
       is_dark(palette) ? palette.color(QPalette::Base).lighter(150) : palette.color(QPalette::Window);
+  const Colours& c = colours(palette);
   return QStringLiteral(
              "h2 { font-size: large; margin-bottom: 4px; } h3 { font-size: medium; margin-bottom: 2px; }"
-             ".name { color: %1; } .command { background-color: %2; } a { color: %3; }")
-      .arg(quiet.name(), box.name(), palette.color(QPalette::Link).name());
+             ".name { color: %1; } .command { background-color: %2; } a { color: %3; }"
+             ".within, .degraded { background-color: %5; color: %8; } .fatal { background-color: %4; color: "
+             "%8; }"
+             ".odd { background-color: %6; color: %8; } .outside { background-color: %7; }")
+      .arg(quiet.name(), box.name(), palette.color(QPalette::Link).name(), c.error.name(), c.warning.name(),
+           c.notice.name(), palette.color(QPalette::Mid).name(), palette.color(QPalette::Base).name());
 }
 
 }  // namespace roce::gui

@@ -15,15 +15,8 @@ using analyze::Diagnosis;
 using analyze::hidden_column;
 using DiagnosisIn = const DiagnosisTable::Row&;
 
-/// "1 connection ended, 1728 repeats, 764 ms without goodput"
 std::string cost_text(DiagnosisIn row) {
-  const analyze::Cost& cost = row.of->cost;
-  std::string text;
-  const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
-  if (cost.failed != 0) add(analyze::plural(cost.failed, "connection", "connections") + " ended");
-  if (cost.repeated_packets != 0) add(analyze::plural(cost.repeated_packets, "repeat", "repeats"));
-  if (cost.stalled_ns != 0) add(analyze::duration_text(cost.stalled_ns) + " without goodput");
-  return text;
+  return diagnosis_cost_text(*row.of);
 }
 
 template <std::optional<std::int64_t> Diagnosis::*member>
@@ -75,6 +68,16 @@ constexpr analyze::Column<DiagnosisTable::Row> columns_of_diagnoses[] = {
 };
 
 }  // namespace
+
+std::string diagnosis_cost_text(const Diagnosis& diagnosis) {
+  const analyze::Cost& cost = diagnosis.cost;
+  std::string text;
+  const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+  if (cost.failed != 0) add(analyze::plural(cost.failed, "connection", "connections") + " ended");
+  if (cost.repeated_packets != 0) add(analyze::plural(cost.repeated_packets, "repeat", "repeats"));
+  if (cost.stalled_ns != 0) add(analyze::duration_text(cost.stalled_ns) + " without goodput");
+  return text;
+}
 
 DiagnosisTable::DiagnosisTable(const analyze::Snapshot& snapshot) {
   rows_.reserve(snapshot.diagnoses.size());

@@ -13,6 +13,9 @@
 
 namespace roce::gui {
 
+/// "1 connection ended, 1728 repeats, 764 ms without goodput"; empty: nothing.
+[[nodiscard]] std::string diagnosis_cost_text(const analyze::Diagnosis& diagnosis);
+
 class DiagnosisTable {
  public:
   struct Row {

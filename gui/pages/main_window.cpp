@@ -188,6 +188,7 @@ void MainWindow::connect_pages() {
   connect(overview_, &OverviewPage::recent_chosen, this, [this](int place) {
     if (place >= 0 && place < recent_files_.entries().size()) open(recent_files_.entries()[place].files);
   });
+  connect(overview_, &OverviewPage::open_wanted, this, &MainWindow::ask_files);
   connect(overview_, &OverviewPage::host_chosen, connections_, &ConnectionsPage::search);
   connect(markings_, &MarkingsPage::addresses_chosen, connections_, &ConnectionsPage::search);
   compare_->set_question([this] { return questions_.files_to_open(this); });

@@ -6,11 +6,15 @@
 #include <QFileInfo>
 #include <QHBoxLayout>
 #include <QSplitter>
+#include <QTabWidget>
 #include <QToolButton>
+#include <QUrl>
 #include <QVBoxLayout>
 
 #include "gui/charts/theme.hpp"
 #include "gui/models/details.hpp"
+#include "gui/models/diagnosis_cards.hpp"
+#include "gui/models/diagnosis_table.hpp"
 #include "gui/models/health.hpp"
 #include "gui/models/shown_text.hpp"
 #include "gui/models/tables.hpp"
@@ -59,6 +63,7 @@ OverviewPage::OverviewPage(AnalysisSession& session, Selection& selection, QWidg
                                         "times"))),
       stack_(new QStackedWidget),
       welcome_(new QLabel),
+      cards_(new DetailView),
       facts_(new DetailView),
       findings_(new TableView(tr("Findings"), finding_model_)),
       connections_(new TableView(tr("Worst connections"), connection_model_)),
@@ -89,7 +94,15 @@ OverviewPage::OverviewPage(AnalysisSession& session, Selection& selection, QWidg
   welcome_->setTextInteractionFlags(Qt::LinksAccessibleByMouse | Qt::LinksAccessibleByKeyboard);
   connect(
       welcome_, &QLabel::linkActivated, this,
-      [this](const QString& link) { Q_EMIT recent_chosen(link.toInt()); },
+      [this](const QString& link) {
+        if (link == QLatin1String("open")) {
+          Q_EMIT open_wanted();
+        } else if (link == QLatin1String("live")) {
+          Q_EMIT leads_to(PageId::live);
+        } else {
+          Q_EMIT recent_chosen(link.toInt());
+        }
+      },
       Qt::QueuedConnection);  // the slot changes the text with the link
   offer_recent({});
   stack_->addWidget(welcome_);
@@ -98,6 +111,7 @@ OverviewPage::OverviewPage(AnalysisSession& session, Selection& selection, QWidg
   show_span_->setEnabled(false);
   timeline_->addAction(show_span_);
   connect(show_span_, &QAction::triggered, this, [this] { Q_EMIT leads_to(PageId::packets); });
+  connect(cards_, &QTextBrowser::anchorClicked, this, &OverviewPage::follow_card, Qt::QueuedConnection);
   connect(facts_, &QTextBrowser::anchorClicked, this, &OverviewPage::follow);
   stack_->addWidget(make_content());
 
@@ -171,10 +185,12 @@ void OverviewPage::show_evidence(PageId page) {
 }
 
 void OverviewPage::offer_recent(const QStringList& names) {
-  QString html = QStringLiteral("<p>%1</p><p>%2</p>")
-                     .arg(tr("Open a capture (Ctrl+O), or drop one here."),
-                          tr("pcap and pcapng, also as .gz, .zst or .lz4; several files are merged in time "
-                             "order."));
+  QString html =
+      QStringLiteral("<p><a href=\"open\">%1</a> &nbsp;·&nbsp; <a href=\"live\">%2</a></p><p>%3</p><p>%4</p>")
+          .arg(tr("Open a capture…"), tr("Capture live on an interface…"),
+               tr("Ctrl+O opens, too, and captures can be dropped here."),
+               tr("pcap and pcapng, also as .gz, .zst or .lz4; several files are merged in time "
+                  "order."));
   if (!names.isEmpty()) html += QStringLiteral("<p>&nbsp;</p><p>%1</p>").arg(tr("Recent captures:"));
   for (qsizetype i = 0; i < names.size(); ++i)
     html += QStringLiteral("<p><a href=\"%1\">%2</a></p>").arg(i).arg(names[i].toHtmlEscaped());
@@ -224,16 +240,26 @@ QWidget* OverviewPage::make_content() {
                               "lost", "naks", "rnr_naks"});
   facts_->setAccessibleName(tr("Facts of the capture"));
   facts_->setFrameShape(QFrame::NoFrame);
+  cards_->setAccessibleName(tr("Diagnoses"));
+  cards_->setFrameShape(QFrame::NoFrame);
   auto* top = new QSplitter(Qt::Horizontal);
-  top->addWidget(titled(tr("Findings"), findings_));
+  top->addWidget(titled(tr("What is wrong"), cards_));
   top->addWidget(titled(tr("Capture"), facts_));
   top->setStretchFactor(0, 3);
   top->setStretchFactor(1, 2);
+  auto* worst = new QTabWidget;
+  worst->setDocumentMode(true);
+  worst->addTab(connections_, tr("Worst connections"));
+  worst->addTab(hosts_, tr("Worst hosts"));
+  auto* graph = new QToolButton;
+  graph->setDefaultAction(connection_graph_);
+  worst->setCornerWidget(graph);
   auto* bottom = new QSplitter(Qt::Horizontal);
-  bottom->addWidget(titled(tr("Worst connections"), connections_));
-  bottom->addWidget(titled(tr("Worst hosts"), hosts_));
-  bottom->setStretchFactor(0, 3);
+  bottom->addWidget(titled(tr("Findings"), findings_));
+  bottom->addWidget(worst);
+  bottom->setStretchFactor(0, 1);
   bottom->setStretchFactor(1, 2);
+  bottom->setSizes({420, 860});
   auto* all = new QSplitter(Qt::Vertical);
   all->addWidget(top);
   all->addWidget(titled(tr("Timeline"), timeline_));
@@ -259,11 +285,31 @@ void OverviewPage::show_snapshot() {
   connection_model_.show(snapshot);
   host_model_.show(snapshot);
   timeline_->show_snapshot(snapshot);
+  show_cards();
   facts_->show_html(snapshot ? facts_html(capture_facts(*snapshot)) : QString());
   if (snapshot && !snapshot->findings.empty())
     selection_.offer_finding(to_qt(finding_key(snapshot->findings.front())), snapshot->final);
   show_offers();
   show_banner();
+}
+
+void OverviewPage::show_cards() {
+  cards_->show_html(shown() ? diagnosis_cards_html(*shown(), session_.files(), unfolded_) : QString());
+}
+
+void OverviewPage::follow_card(const QUrl& link) {
+  const auto place = static_cast<std::size_t>(link.path().toULongLong());
+  if (link.scheme() == QLatin1String("fold")) {
+    if (unfolded_.erase(place) == 0) unfolded_.insert(place);
+    show_cards();
+  } else if (link.scheme() == QLatin1String("explain")) {
+    if (!shown() || place >= shown()->diagnoses.size()) return;
+    const QString key = to_qt(DiagnosisTable(*shown()).key(place));
+    selection_.set_diagnosis(key);
+    Q_EMIT leads_to(PageId::findings);
+  } else {
+    follow(link);
+  }
 }
 
 void OverviewPage::limit_times() {

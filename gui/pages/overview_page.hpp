@@ -6,6 +6,8 @@
 #include <QStackedWidget>
 #include <QToolButton>
 #include <array>
+#include <cstddef>
+#include <set>
 
 #include "gui/charts/timeline.hpp"
 #include "gui/models/overview_tables.hpp"
@@ -30,6 +32,7 @@ class OverviewPage : public Page {
   /// Recently opened captures, offered as links while no capture is open.
   void offer_recent(const QStringList& names);
   [[nodiscard]] QLabel& welcome() noexcept { return *welcome_; }
+  [[nodiscard]] DetailView& cards() noexcept { return *cards_; }
   [[nodiscard]] DetailView& facts() noexcept { return *facts_; }
   [[nodiscard]] QString headline() const { return headline_->text(); }
   [[nodiscard]] TableView& findings() noexcept { return *findings_; }
@@ -38,6 +41,7 @@ class OverviewPage : public Page {
 
  Q_SIGNALS:
   void severity_chosen(roce::analyze::Severity least);
+  void open_wanted();  ///< a capture, by the user's choice
   void host_chosen(const QString& address);
   void recent_chosen(int place);  ///< index in the list of offer_recent()
 
@@ -50,6 +54,8 @@ class OverviewPage : public Page {
   QWidget* make_content();
   void choose_finding();
   [[nodiscard]] const analyze::Finding* chosen_finding() const;
+  void show_cards();
+  void follow_card(const QUrl& link);
   void show_offers();
   void show_graph();
   void show_evidence(PageId page);
@@ -66,6 +72,8 @@ class OverviewPage : public Page {
   TimeChip* times_;
   QStackedWidget* stack_;
   QLabel* welcome_;
+  DetailView* cards_;
+  std::set<std::size_t> unfolded_;  ///< diagnoses whose consequences are shown
   DetailView* facts_;
   TableView* findings_;
   TableView* connections_;

@@ -14,6 +14,42 @@ namespace {
 
 constexpr const char* lossy = "04_write_loss1.cb.pcap.zst";
 
+TEST(Cards, LeadToPacketsGraphAndExplanation) {
+  const auto window = make_window();
+  open_sample(*window, "04_write_loss1.cb.pcap.zst");
+  const auto snapshot = window->session().snapshot();
+  ASSERT_FALSE(snapshot->diagnoses.empty());
+  const analyze::Diagnosis& worst = snapshot->diagnoses.front();
+  DetailView& cards = window->overview().cards();
+  const QString text = cards.toPlainText();
+  EXPECT_TRUE(text.contains(QString::fromStdString(worst.sentence))) << text.toStdString();
+  EXPECT_TRUE(text.contains(QStringLiteral("without goodput")));
+  const QString consequence = QString::fromUtf8(snapshot->findings[worst.findings.front()].title.data());
+  EXPECT_FALSE(text.contains(consequence));
+  const auto click = [&](const QString& link) {
+    Q_EMIT cards.anchorClicked(QUrl(link));
+    QApplication::processEvents();
+  };
+  click(QStringLiteral("fold:0"));
+  EXPECT_TRUE(cards.toPlainText().contains(consequence));
+  click(QStringLiteral("fold:0"));
+  EXPECT_FALSE(cards.toPlainText().contains(consequence));
+  click(QStringLiteral("explain:0"));
+  EXPECT_TRUE(window->findings().is_seen());
+  ASSERT_TRUE(window->findings().explained());
+  EXPECT_EQ(window->findings().explained()->of->sentence, worst.sentence);
+  // The links that are there are followed.
+  for (const char* kind : {"packets:", "graph:", "copy:", "explain:", "fold:"})
+    EXPECT_TRUE(cards.toHtml().contains(QStringLiteral("href=\"") + QString::fromLatin1(kind))) << kind;
+}
+
+TEST(Cards, SayWhyThereIsNone) {
+  const auto window = make_window();
+  open_sample(*window, "01_rc_pingpong.pcap.zst");
+  if (!window->session().snapshot()->diagnoses.empty()) GTEST_SKIP() << "something is wrong with it";
+  EXPECT_TRUE(window->overview().cards().toPlainText().contains(QStringLiteral("No cause of trouble")));
+}
+
 class Diagnoses : public testing::Test {
  protected:
   void open(const char* name) {
