@@ -249,6 +249,7 @@ QWidget* OverviewPage::make_content() {
   top->setStretchFactor(1, 2);
   auto* worst = new QTabWidget;
   worst->setDocumentMode(true);
+  worst->setAccessibleName(tr("Worst connections and hosts"));
   worst->addTab(connections_, tr("Worst connections"));
   worst->addTab(hosts_, tr("Worst hosts"));
   auto* graph = new QToolButton;
