@@ -66,30 +66,30 @@ Expected<std::string> password_of(const StoreTarget& target) {
 }
 
 /// What the server says of itself in a reply: "Code: 242, e.displayText() = DB::Exception: ...".
-struct Refusal {
+struct Complaint {
   int code = 0;
   std::string message;
 };
 
-std::optional<Refusal> refusal_in(const HttpReply& reply) {
+std::optional<Complaint> complaint_in(const HttpReply& reply) {
   constexpr std::string_view begin = "Code: ";
   const std::string_view body = reply.body;
   if (reply.status == 200 && !body.starts_with(begin)) return std::nullopt;
-  Refusal refusal;
+  Complaint complaint;
   if (body.starts_with(begin))
-    std::from_chars(body.data() + begin.size(), body.data() + body.size(), refusal.code);
+    std::from_chars(body.data() + begin.size(), body.data() + body.size(), complaint.code);
   constexpr std::size_t enough = 400;
   std::string_view text = body.substr(0, body.find('\n'));
   if (const std::size_t at = text.find("DB::Exception: "); at != std::string_view::npos)
     text.remove_prefix(at + 15);
   if (const std::size_t at = text.find(", e.what()"); at != std::string_view::npos) text = text.substr(0, at);
-  refusal.message = text.substr(0, enough);
-  if (refusal.message.empty()) refusal.message = "no words";
-  return refusal;
+  complaint.message = text.substr(0, enough);
+  if (complaint.message.empty()) complaint.message = "no words";
+  return complaint;
 }
 
 /// What a code of ClickHouse, or a status of HTTP without one, means for what was sent.
-ErrorKind kind_of(const HttpReply& reply, int code) {
+ErrorKind kind_of_reply(const HttpReply& reply, int code) {
   struct Row {
     int code;
     ErrorKind kind;
@@ -228,11 +228,12 @@ Expected<std::string> ClickHouseStore::post(const std::string& settings, std::st
   auto reply = client_.post(address_.url + "?" + settings, body, headers_,
                             once ? insert_patience : query_patience, once);
   if (!reply) return tl::unexpected(with_name(std::move(reply.error())));
-  if (auto refusal = refusal_in(*reply)) {
+  if (auto complaint = complaint_in(*reply)) {
     Error error;
-    error.kind = kind_of(*reply, refusal->code);
-    error.message = refusal->code != 0 ? fmt::format("{} (ClickHouse {})", refusal->message, refusal->code)
-                                       : fmt::format("{} (HTTP {})", refusal->message, reply->status);
+    error.kind = kind_of_reply(*reply, complaint->code);
+    error.message = complaint->code != 0
+                        ? fmt::format("{} (ClickHouse {})", complaint->message, complaint->code)
+                        : fmt::format("{} (HTTP {})", complaint->message, reply->status);
     if (error.kind == ErrorKind::not_found)
       error.message += fmt::format(": roceanalyze store init {}", name_);
     // A batch that cannot be read is to blame itself.
