@@ -145,6 +145,7 @@ struct Facts {
   std::uint32_t responses_lost = 0;  ///< on their way to the capture
   std::uint16_t began_id = 0;        ///< IPv4 ID of the request with which the capture began
   bool msn_known = false;
+  bool counts_early = false;      ///< MSNs count READs and atomics whose responses still wait to be sent
   bool answers_captured = false;  ///< a NAK would be in the capture
   bool nanoseconds = false;       ///< the clock of the capture counts them: a stamp is no whole microsecond
   bool repeats = true;            ///< the requester sends again what is lost: UC does not

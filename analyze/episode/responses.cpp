@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "analyze/episode/scratch.hpp"
@@ -121,6 +122,32 @@ void Responses::note_counts() {
   }
 }
 
+/// Whether the responder counts a READ when it accepts it, while responses to READs before it still wait to
+/// be sent, which IBTA 9.7.7.1 lets it: the response to what was asked for once counts a message behind it
+/// whose own response, asked for once too, came after it. Then no count tells that a response had been sent.
+bool Responses::counts_early() const {
+  std::optional<std::int64_t> counted;      // by responses to messages before the one that is being answered
+  std::optional<std::int64_t> own, by_own;  // of that one, and counted by its own responses
+  std::int64_t next = std::numeric_limits<std::int64_t>::min();
+  for (std::size_t i = 0; i < known_.size(); ++i) {
+    const Sent& sent = stream_.sent[i];
+    const Note& note = stream_.note_of(sent);
+    if (note.psn < next) continue;
+    next = note.psn + 1;
+    if (note.before || !known_[i].own) continue;
+    const Asks asks = asks_for(note.psn, sent.note, false);
+    if (asks.times != 1 || asks.more) continue;
+    if (own != known_[i].own) {
+      counted = std::max(counted, by_own);
+      own = known_[i].own;
+      by_own.reset();
+    }
+    if (counted && *counted >= *own) return true;
+    by_own = std::max(by_own, executions_.carried(note));
+  }
+  return false;
+}
+
 /// The response before it of the same answer: only the first or only one of an answer begins one, whatever
 /// came late in between. -1: it begins one itself, or what it goes on with was not captured.
 std::ptrdiff_t Responses::part_before(std::size_t i) const {
@@ -163,7 +190,7 @@ void Responses::weigh() {
     if (known.counted_earlier()) {
       sent.back += against;
       sent.late = std::min(sent.late, 1.0F);
-    } else if (known.asked > 1 && known.counted_since()) {
+    } else if (known.asked > 1 && known.counted_since() && !scene_.facts.counts_early) {
       sent.not_first = against;
     } else if (known.given == 0 && known.executed_just_now()) {
       sent.back += against;
@@ -188,6 +215,7 @@ void Responses::explain() {
   stream_.put_in_order(fact);
   stream_.weigh(fact);
   note_counts();
+  scene_.facts.counts_early = scene_.facts.counts_early || counts_early();
   weigh();
   stream_.tell(stream_.sent.front().psn, stream_.sent.front().psn, scene_.facts.keeps > 0 ? 1.0F : 5.0F);
   stream_.learn(fact, scene_.facts.back);
@@ -204,7 +232,7 @@ bool Responses::given_again(std::size_t i, bool late) const {
   if (known.given == 0 && known.asked != 0) {
     if (asked_once || known.counted_earlier()) return false;
     // That it was executed when it was sent says nothing: its first answer may be this one.
-    if (known.own && known.before && !late) return *known.before >= *known.own;
+    if (known.own && known.before && !late && !scene_.facts.counts_early) return *known.before >= *known.own;
   }
   if (told.move == Move::late) return !told.of_first;
   if (stream_.sent[i].psn < told.top) return true;

@@ -65,6 +65,7 @@ class Responses {
     std::int32_t last = -1;  ///< note
   };
   void note_counts();
+  [[nodiscard]] bool counts_early() const;
   [[nodiscard]] std::ptrdiff_t part_before(std::size_t i) const;
   void weigh();
   void rule();

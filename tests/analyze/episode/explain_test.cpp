@@ -246,6 +246,27 @@ TEST(Explain, TheFirstAnswersOfASlowResponderAreNoRepeats) {
       "9101 swapped 11  | timeout\n");
 }
 
+/// A responder that accepts READs while it still answers the one before counts them then, as the answer to
+/// the first shows, which was asked for once: its count is no proof that it had answered what is asked for
+/// again.
+TEST(Explain, WhoCountsReadsThatWaitHasNotAnsweredThem) {
+  expect_said(
+      "0 read 1 +2         | \n"
+      "1 read 3 +2         | \n"
+      "2 read 5 +2         | \n"
+      "40 begin 1 =2       | \n"
+      "41 end 2 =2         | \n"
+      "42 begin 3 =3       | \n"
+      "44 read 4           | read_retry\n"
+      "45 read 5 +2        | read_retry\n"
+      "46 end 4 =3         | \n"
+      "47 begin 5 =3       | \n"
+      "48 end 6 =3         | \n"
+      "84 response 4 =3    | read_retry\n"
+      "85 begin 5 =3       | read_retry\n"
+      "86 end 6 =3         | read_retry\n");
+}
+
 TEST(Explain, AMessageIsRepeatedWholeWhereItsRequesterDoesThat) {
   expect_said(
       "0 first 10   | \n"
