@@ -24,18 +24,13 @@ struct DetailWords {
   Q_DECLARE_TR_FUNCTIONS(Details)
 };
 
-QString link(const QString& kind, const QString& target, const QString& text) {
-  return QStringLiteral("<a href=\"%1:%2\">%3</a>")
-      .arg(kind, QString::fromLatin1(QUrl::toPercentEncoding(target)), text.toHtmlEscaped());
-}
-
 /// "12, 13, 40 …, from +0.2 s to +4.5 s", the numbers as links.
 QString packets_html(const Snapshot& s, const std::vector<std::uint64_t>& packets, bool more,
                      const std::optional<std::int64_t>& first_ns,
                      const std::optional<std::int64_t>& last_ns) {
   QStringList numbers;
   for (const std::uint64_t packet : packets)
-    numbers << link(QStringLiteral("packet"), QString::number(packet), QString::number(packet));
+    numbers << link_html(QStringLiteral("packet"), QString::number(packet), QString::number(packet));
   QString text = numbers.join(QStringLiteral(", "));
   if (!text.isEmpty() && more) text += QStringLiteral(" …");
   if (first_ns && s.totals.any_time) {
@@ -51,7 +46,7 @@ QString command_html(const QString& command) {
   return QStringLiteral(
              "<table width=\"100%\" cellpadding=\"6\"><tr><td class=\"command\"><tt>%1</tt></td>"
              "<td class=\"command\" width=\"56\" align=\"right\">%2</td></tr></table>")
-      .arg(command.toHtmlEscaped(), link(QStringLiteral("copy"), command, DetailWords::tr("Copy")));
+      .arg(command.toHtmlEscaped(), link_html(QStringLiteral("copy"), command, DetailWords::tr("Copy")));
 }
 
 /// Of a finding or diagnosis.
@@ -64,8 +59,8 @@ QString connections_html(const Trouble& trouble, bool more) {
     QString place = QString::number(id);
     if (pointed) place += QLatin1Char(':') + QString::number(trouble.packets.front());
     names << DetailWords::tr("%1 (%2)").arg(
-        link(QStringLiteral("connection"), QString::number(id), QString::number(id)),
-        link(QStringLiteral("graph"), place, DetailWords::tr("Show graph")));
+        link_html(QStringLiteral("connection"), QString::number(id), QString::number(id)),
+        link_html(QStringLiteral("graph"), place, DetailWords::tr("Show graph")));
   }
   return names.join(QStringLiteral(", ")) + (more ? QStringLiteral(" …") : QString());
 }
@@ -102,8 +97,8 @@ QStringList commands_of(const std::vector<AdvicePart>& parts) {
 QString incidents_html(const analyze::Diagnosis& d) {
   QStringList names;
   for (const std::uint32_t id : d.incidents)
-    names << link(QStringLiteral("packets"), QStringLiteral("roce.incident == %1").arg(id),
-                  QString::number(id));
+    names << link_html(QStringLiteral("packets"), QStringLiteral("roce.incident == %1").arg(id),
+                       QString::number(id));
   const QString list = names.join(QStringLiteral(", "));
   return d.incident_count > d.incidents.size()
              ? DetailWords::tr("%1 … (%2 in all)").arg(list).arg(d.incident_count)
@@ -117,7 +112,7 @@ QString findings_html(const Snapshot& s, const analyze::Diagnosis& d) {
   for (std::size_t i = 0; i < std::min(most, d.findings.size()); ++i) {
     const Finding& finding = s.findings[d.findings[i]];
     names << QStringLiteral("%1: %2").arg(
-        link(QStringLiteral("finding"), to_qt(finding_key(finding)), to_qt(finding.title)),
+        link_html(QStringLiteral("finding"), to_qt(finding_key(finding)), to_qt(finding.title)),
         to_qt(finding.subject).toHtmlEscaped());
   }
   if (d.findings.size() > most) names << DetailWords::tr("and %1 more").arg(d.findings.size() - most);
@@ -125,6 +120,11 @@ QString findings_html(const Snapshot& s, const analyze::Diagnosis& d) {
 }
 
 }  // namespace
+
+QString link_html(const QString& kind, const QString& target, const QString& text) {
+  return QStringLiteral("<a href=\"%1:%2\">%3</a>")
+      .arg(kind, QString::fromLatin1(QUrl::toPercentEncoding(target)), text.toHtmlEscaped());
+}
 
 QString facts_html(const Facts& facts) {
   QString html = QStringLiteral("<table cellpadding=\"2\">");

@@ -15,6 +15,9 @@
 
 namespace roce::gui {
 
+/// A link of the kind "packet", "finding" and so on (above) to what is percent-encoded here.
+[[nodiscard]] QString link_html(const QString& kind, const QString& target, const QString& text);
+
 [[nodiscard]] QString facts_html(const Facts& facts);
 
 /// The display filter of all packets that prove a finding, of which it names only the first few; empty: its

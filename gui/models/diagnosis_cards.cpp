@@ -2,7 +2,6 @@
 #include "gui/models/diagnosis_cards.hpp"
 
 #include <QCoreApplication>
-#include <QUrl>
 #include <algorithm>
 #include <cmath>
 
@@ -21,11 +20,6 @@ using analyze::Snapshot;
 struct CardWords {
   Q_DECLARE_TR_FUNCTIONS(DiagnosisCards)
 };
-
-QString card_link(const QString& kind, const QString& target, const QString& text) {
-  return QStringLiteral("<a href=\"%1:%2\">%3</a>")
-      .arg(kind, QString::fromLatin1(QUrl::toPercentEncoding(target)), text.toHtmlEscaped());
-}
 
 /// When it was, as a bar as long as the capture; empty where that is not known.
 QString bar_html(const Snapshot& s, const Diagnosis& d) {
@@ -67,23 +61,23 @@ QString links_html(const Snapshot& s, const Diagnosis& d, std::size_t place, con
     if (filter.isEmpty()) filter = evidence_filter(s.findings[i]);
   }
   if (!filter.isEmpty()) {
-    links << card_link(QStringLiteral("packets"), filter, CardWords::tr("Packets"));
+    links << link_html(QStringLiteral("packets"), filter, CardWords::tr("Packets"));
   } else if (!d.packets.empty()) {
-    links << card_link(QStringLiteral("packet"), QString::number(d.packets.front()),
+    links << link_html(QStringLiteral("packet"), QString::number(d.packets.front()),
                        CardWords::tr("Packets"));
   }
   if (!d.connections.empty()) {
     QString target = QString::number(d.connections.front());
     if (!d.packets.empty()) target += QLatin1Char(':') + QString::number(d.packets.front());
-    links << card_link(QStringLiteral("graph"), target, CardWords::tr("Graph"));
+    links << link_html(QStringLiteral("graph"), target, CardWords::tr("Graph"));
   }
   const QStringList commands = diagnosis_commands(d, files);
   if (!commands.isEmpty()) {
-    links << card_link(QStringLiteral("copy"), commands.join(QLatin1Char('\n')),
+    links << link_html(QStringLiteral("copy"), commands.join(QLatin1Char('\n')),
                        commands.size() == 1 ? CardWords::tr("Copy command")
                                             : CardWords::tr("Copy %1 commands").arg(commands.size()));
   }
-  links << card_link(QStringLiteral("explain"), QString::number(place), CardWords::tr("Explain"));
+  links << link_html(QStringLiteral("explain"), QString::number(place), CardWords::tr("Explain"));
   return links.join(QStringLiteral(" · "));
 }
 
@@ -92,13 +86,13 @@ QString consequences_html(const Snapshot& s, const Diagnosis& d, std::size_t pla
   const QString head = (unfolded ? QStringLiteral("▾ ") : QStringLiteral("▸ ")) +
                        (d.findings.size() == 1 ? CardWords::tr("1 consequence")
                                                : CardWords::tr("%1 consequences").arg(d.findings.size()));
-  QString html = QStringLiteral("<br>") + card_link(QStringLiteral("fold"), QString::number(place), head);
+  QString html = QStringLiteral("<br>") + link_html(QStringLiteral("fold"), QString::number(place), head);
   if (!unfolded) return html;
   constexpr std::size_t most = 20;
   for (std::size_t i = 0; i < std::min(most, d.findings.size()); ++i) {
     const analyze::Finding& finding = s.findings[d.findings[i]];
     html += QStringLiteral("<br>&nbsp;&nbsp;&nbsp;%1: %2")
-                .arg(card_link(QStringLiteral("finding"), to_qt(finding_key(finding)), to_qt(finding.title)),
+                .arg(link_html(QStringLiteral("finding"), to_qt(finding_key(finding)), to_qt(finding.title)),
                      to_qt(first_sentence(finding.explanation)).toHtmlEscaped());
   }
   if (d.findings.size() > most)
