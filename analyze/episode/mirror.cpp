@@ -63,7 +63,7 @@ void Again::look_at_ids(bool request) {
 }
 
 /// Requests that nothing asked for and no timer sent again: of rows, but for those between which something
-/// new was sent, the first only.
+/// new was sent, the first only. What comes again behind a NAK of it, or of one before it, was asked for.
 void Again::look_at_requests() {
   struct Row {
     bool asked = false;
@@ -75,12 +75,18 @@ void Again::look_at_requests() {
   std::int64_t top = 0;
   std::int64_t last = 0;  // where the row ends that the last one belonged to; 0: to none
   bool any = false;
-  std::int32_t response = -1;  // the last one
+  std::int32_t response = -1;                        // the last one
+  List<std::pair<std::int64_t, std::int32_t>> naks;  // PSNs that rise, and when the last of each came
   for (std::size_t i = 0; i < notes_.size(); ++i) {
     const Note& note = notes_[i];
     const Operation operation = dissect::opcode_info(note.opcode).operation;
     if (!note.request) {
       if (operation != Operation::acknowledge) response = static_cast<std::int32_t>(i);
+      if (nak_of(note) != Nak::none) {
+        // Of those before it that ask for no less only the last counts.
+        while (!naks.empty() && naks.back().first >= note.psn) naks.pop_back();
+        naks.emplace_back(note.psn, static_cast<std::int32_t>(i));
+      }
       continue;
     }
     const std::int64_t end = note.psn + std::max(note.count, 1);
@@ -103,7 +109,10 @@ void Again::look_at_requests() {
     const std::span<const std::int32_t> same = alike_.before(i);
     // A response that comes before another one is missing asks for that one (implied NAK).
     const bool implied = answered_on_its_own(operation) && !same.empty() && response > same.back();
-    const bool tells = (begins || goes_on->second.top < top) && !implied;
+    const auto nak = std::upper_bound(naks.begin(), naks.end(), note.psn,
+                                      [](std::int64_t psn, const auto& one) { return psn < one.first; });
+    const bool refused = nak != naks.begin() && !same.empty() && std::prev(nak)->second > same.back();
+    const bool tells = (begins || goes_on->second.top < top) && !implied && !refused;
     if (!row.asked && tells && !same.empty() && !note.before) add(same.back(), i, shortest_timer_ns);
     if (!begins) goes_on->second.over = true;
     rows[end] = row;
