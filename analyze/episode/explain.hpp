@@ -118,34 +118,38 @@ struct WayFact {
   ClockFact clocks;  ///< of what comes back
 };
 
-/// The same of a space.
-struct Facts {
+/// What earlier episodes of a space showed, and the next one is told.
+struct SpaceFacts {
   StreamFact requests;
   StreamFact responses;
-  MirrorFact mirror;  ///< of the capture
   CaptureFact capture;
-  ClockFact clocks;
   std::int64_t disorder_ns =
-      0;                   ///< so much later packets come than others that were sent after them; 0: seldom
+      0;                  ///< so much later packets come than others that were sent after them; 0: seldom
+  TimeFact nak_reaction;  ///< from a NAK to the first packet sent again for it
+  TimeFact timer;         ///< from the last progress to the packet that the timer sent, at least
+  int within = 0;         ///< so often the requester went on within a message: it does not repeat whole ones
+  int keeps = 0;  ///< the responder keeps what comes early and asks for one packet: for (> 0) and against
+  std::uint32_t responses_lost = 0;  ///< on their way to the capture
+  bool counts_early = false;         ///< MSNs count READs and atomics whose responses still wait to be sent
+};
+
+/// All that an episode of a space is told.
+struct Facts : SpaceFacts {
+  MirrorFact mirror;  ///< of the capture
+  ClockFact clocks;
   std::int64_t first = 0;  ///< the lowest PSN that was captured: what is before it may have been overtaken
   std::int64_t began_with = 0;         ///< the PSN of the request with which the capture began
   std::int64_t acked = 0;              ///< everything before was confirmed when the episode began
   std::int64_t reaction_ns = 0;        ///< from a sequence NAK to what it asks for; 0: not known
-  TimeFact nak_reaction;               ///< from a NAK to the first packet sent again for it
-  TimeFact timer;                      ///< from the last progress to the packet that the timer sent, at least
   std::int64_t fastest_answer_ns = 0;  ///< 0: not known
   std::int64_t slow_answer_ns = 0;     ///< 0: not known
   /// From a missing response to the READ issued again, at least; 0: not known.
   std::int64_t ask_again_ns = 0;
-  PathFact there;  ///< of requests
-  PathFact back;   ///< of responses
-  int within = 0;  ///< so often the requester went on within a message: it does not repeat whole ones
-  int keeps = 0;   ///< the responder keeps what comes early and asks for one packet: for (> 0) and against
-  std::uint32_t msn = 0;             ///< messages that the answers had counted when the episode began
-  std::uint32_t responses_lost = 0;  ///< on their way to the capture
-  std::uint16_t began_id = 0;        ///< IPv4 ID of the request with which the capture began
+  PathFact there;              ///< of requests
+  PathFact back;               ///< of responses
+  std::uint32_t msn = 0;       ///< messages that the answers had counted when the episode began
+  std::uint16_t began_id = 0;  ///< IPv4 ID of the request with which the capture began
   bool msn_known = false;
-  bool counts_early = false;      ///< MSNs count READs and atomics whose responses still wait to be sent
   bool answers_captured = false;  ///< a NAK would be in the capture
   bool nanoseconds = false;       ///< the clock of the capture counts them: a stamp is no whole microsecond
   bool repeats = true;            ///< the requester sends again what is lost: UC does not

@@ -141,7 +141,8 @@ void PsnSpace::recall(episode::List<Note>& notes, std::uint32_t pmtu, std::int64
 }
 
 episode::Facts PsnSpace::facts_now() const noexcept {
-  episode::Facts facts = facts_;
+  episode::Facts facts;
+  static_cast<episode::SpaceFacts&>(facts) = facts_;
   const auto add = [](episode::StreamFact& fact, const StreamFacts& stream) {
     fact.id_forward = stream.id_forward;
     fact.id_other = stream.id_other;

@@ -126,7 +126,7 @@ class alignas(64) PsnSpace {
   void recall(episode::List<episode::Note>& notes, std::uint32_t pmtu, std::int64_t from, std::size_t others);
   [[nodiscard]] std::int64_t remembered_from(std::int64_t lowest) const noexcept;
   [[nodiscard]] episode::Facts facts_now() const noexcept;
-  void learn(const episode::Facts& facts) noexcept { facts_ = facts; }
+  void learn(const episode::SpaceFacts& facts) noexcept { facts_ = facts; }
   [[nodiscard]] std::int64_t extended(std::uint32_t psn) const noexcept { return place(psn); }
   /// Everything before is confirmed, and behind the highest request.
   [[nodiscard]] std::int64_t confirmed_to() const noexcept {
@@ -350,7 +350,7 @@ class alignas(64) PsnSpace {
   PassModel pass_;
   LastNak nak_;
   LastNak rnr_;
-  episode::Facts facts_;
+  episode::SpaceFacts facts_;
 };
 static_assert(sizeof(PsnSpace) <= 1024, "two for each connection: order members so that nothing is padding");
 
