@@ -130,7 +130,16 @@ void Triggers::learn_reactions() {
     }
     if (first > 0) likely.push_back(first);
   }
-  learn_typical(scene_.facts.nak_reaction, sure.empty() ? likely : sure);
+  // A NAK that was lost behind the capture seems to have the effect that the timer had.
+  List<std::int64_t>& seen = sure.empty() ? likely : sure;
+  std::sort(seen.begin(), seen.end());
+  constexpr std::int64_t much_later = 8;
+  if (!seen.empty()) {
+    const std::int64_t soon = seen[seen.size() / 4];
+    std::erase_if(seen, [&](std::int64_t took) { return took > much_later * soon; });
+  }
+  learn_typical(scene_.facts.nak_reaction, seen);
+  reaction_ = scene_.facts.nak_reaction;
 }
 
 /// Longer than a sender pauses that has something to send: of those that are slow to answer timers may be
@@ -161,6 +170,13 @@ void Triggers::learn_timer() {
     if (!asked_for) timers.push_back(now.stall_ns);
   }
   learn_least(scene_.facts.timer, timers);
+  // Who reacts just when the timer would have run out has not heard the NAK.
+  const TimeFact& timer = scene_.facts.timer;
+  constexpr float alike = 0.2F;  // octaves
+  if (reaction_.witnesses == 0 || reaction_.witnesses > 2 || timer.witnesses == 0 ||
+      timer.typical_ns < pause_ns() || std::abs(octaves(reaction_.typical_ns, timer.typical_ns)) > alike)
+    return;
+  reaction_ = scene_.facts.nak_reaction = {};
 }
 
 /// What a requester that takes responses only in order lacks, by what was captured (IBTA 9.7.5.1.1, implied
