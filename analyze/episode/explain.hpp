@@ -92,7 +92,8 @@ struct PathFact {
   std::uint32_t open = 0;  ///< so many requests were either
   std::uint32_t soon = 0;  ///< responses that were asked for again sooner than by a timer
   int keeps = 0;           ///< 1, -1: Facts::keeps of a connection that had told it more than once
-  std::uint32_t row = 0;   ///< so many are missing together before it, at most, that were not delivered
+  bool counts_early = false, counts_late = false;  ///< as in Facts, of a responder there
+  std::uint32_t row = 0;  ///< so many are missing together before it, at most, that were not delivered
   // And before it:
   std::uint64_t captured = 0;
   std::uint64_t overtaken = 0;  ///< so many of these
@@ -138,8 +139,11 @@ struct Facts : SpaceFacts {
   MirrorFact mirror;  ///< of the capture
   ClockFact clocks;
   std::int64_t first = 0;  ///< the lowest PSN that was captured: what is before it may have been overtaken
-  std::int64_t began_with = 0;         ///< the PSN of the request with which the capture began
-  std::int64_t acked = 0;              ///< everything before was confirmed when the episode began
+  std::int64_t began_with = 0;  ///< the PSN of the request with which the capture began
+  std::int64_t acked = 0;       ///< everything before was confirmed when the episode began
+  std::int64_t answered =
+      -1;  ///< ... behind the last response with a PSN of its own, at `answered_ns`; -1: none
+  std::int64_t answered_ns = capture::no_time;
   std::int64_t reaction_ns = 0;        ///< from a sequence NAK to what it asks for; 0: not known
   std::int64_t fastest_answer_ns = 0;  ///< 0: not known
   std::int64_t slow_answer_ns = 0;     ///< 0: not known
@@ -150,6 +154,7 @@ struct Facts : SpaceFacts {
   std::uint32_t msn = 0;       ///< messages that the answers had counted when the episode began
   std::uint16_t began_id = 0;  ///< IPv4 ID of the request with which the capture began
   bool msn_known = false;
+  bool counts_late = false;       ///< ... no sooner than their answers are due: so some showed
   bool answers_captured = false;  ///< a NAK would be in the capture
   bool nanoseconds = false;       ///< the clock of the capture counts them: a stamp is no whole microsecond
   bool repeats = true;            ///< the requester sends again what is lost: UC does not

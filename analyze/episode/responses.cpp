@@ -15,6 +15,58 @@ namespace roce::analyze::episode {
 
 using dissect::Operation;
 
+namespace {
+
+/// How far the passes of a responder, which answers in order, can have come unseen: between two responses
+/// that were captured, no more were sent than the wire had time for.
+class Reach {
+ public:
+  Reach(const Stream& stream, const ResponseNumbers& numbers, const Facts& facts) : stream_(stream) {
+    if (facts.answered >= 0) {
+      reached_ = numbers.below(facts.answered);
+      began_ns_ = facts.answered_ns;
+    }
+    List<std::int64_t> apart;
+    for (std::size_t i = 1; i < stream.sent.size(); ++i) {
+      const std::int64_t took = ns_before(i);
+      if (stream.sent[i].psn == stream.sent[i - 1].end && took >= 0) apart.push_back(took);
+    }
+    constexpr std::size_t enough = 8;
+    if (apart.size() < enough) return;
+    const auto middle = apart.begin() + static_cast<std::ptrdiff_t>(apart.size() / 2);
+    std::nth_element(apart.begin(), middle, apart.end());
+    usual_ns_ = *middle;
+  }
+  /// The next one, of which so many times was asked: a pass may begin there.
+  void pass(std::size_t i, std::size_t asked) {
+    const Sent& sent = stream_.sent[i];
+    const bool asked_since = i == 0 ? asked > 1 : sent.told_by > stream_.sent[i - 1].note;
+    if (!asked_since && stream_.story[i].move != Move::back) return;
+    constexpr std::int64_t far = std::int64_t{1} << 32U, faster = 2;
+    const std::int64_t took = ns_before(i);
+    const bool at_once = took >= 0 && took < shortest_timer_ns;  // a row that is lost leaves a pause
+    const std::int64_t room = at_once ? 0 : usual_ns_ <= 0 || took < 0 ? far : faster * took / usual_ns_ + 1;
+    const std::int64_t top = std::max(stream_.story[i].top, i == 0 ? reached_ : 0);
+    reached_ = std::max(reached_, top + std::min(room, far));
+  }
+  [[nodiscard]] bool has(std::int64_t number) const noexcept { return number < reached_; }
+
+ private:
+  [[nodiscard]] std::int64_t ns_before(std::size_t i) const {
+    const std::int64_t then = i == 0 ? began_ns_ : stream_.note_of(stream_.sent[i - 1]).time_ns;
+    const std::int64_t now = stream_.note_of(stream_.sent[i]).time_ns;
+    if (then == capture::no_time || now == capture::no_time) return -1;
+    return std::clamp<std::int64_t>(now - then, 0, longest_ns);
+  }
+
+  const Stream& stream_;
+  std::int64_t usual_ns_ = 0;                 ///< between two that follow on each other; 0: not known
+  std::int64_t began_ns_ = capture::no_time;  ///< when the last one before was captured
+  std::int64_t reached_ = std::numeric_limits<std::int64_t>::min();
+};
+
+}  // namespace
+
 ResponseNumbers::ResponseNumbers(const Scene& scene) {
   using Psns = List<std::pair<std::int64_t, std::int64_t>>;
   Psns asked, given;
@@ -42,6 +94,14 @@ std::int64_t ResponseNumbers::of_psn(std::int64_t psn) const noexcept {
                                        [](std::int64_t at, const Range& range) { return at < range.first; });
   const Range& range = *std::prev(behind);
   return range.base + psn - range.first;
+}
+
+std::int64_t ResponseNumbers::below(std::int64_t psn) const noexcept {
+  if (ranges_.empty() || psn < ranges_.front().first) return 0;
+  const auto behind = std::upper_bound(ranges_.begin(), ranges_.end(), psn,
+                                       [](std::int64_t at, const Range& range) { return at < range.first; });
+  const Range& range = *std::prev(behind);
+  return range.base + std::min(psn, range.end) - range.first;
 }
 
 std::int64_t ResponseNumbers::psn_of(std::int64_t number) const noexcept {
@@ -148,6 +208,24 @@ bool Responses::counts_early() const {
   return false;
 }
 
+/// The same, told by a count of messages whose responses the wire had no time for: nothing of them was
+/// captured.
+bool Responses::counts_unsent() const {
+  Reach reach(stream_, numbers_, scene_.facts);
+  for (std::size_t i = 0; i < known_.size(); ++i) {
+    const Response& known = known_[i];
+    reach.pass(i, known.asked);
+    if (!known.count || !known.own || *known.count <= *known.own) continue;
+    const auto next =
+        std::upper_bound(by_first_.begin(), by_first_.end(), stream_.note_of(stream_.sent[i]).psn,
+                         [](std::int64_t psn, const auto& issue) { return psn < issue.first; });
+    if (next == by_first_.end() || scene_.issues[next->second].note > stream_.sent[i].note) continue;
+    const std::optional<std::int64_t> counted = executions_.of_message(next->first);
+    if (counted && *known.count >= *counted && !reach.has(numbers_.of_psn(next->first))) return true;
+  }
+  return false;
+}
+
 /// The response before it of the same answer: only the first or only one of an answer begins one, whatever
 /// came late in between. -1: it begins one itself, or what it goes on with was not captured.
 std::ptrdiff_t Responses::part_before(std::size_t i) const {
@@ -174,6 +252,7 @@ void Responses::weigh() {
     // An answer begins with a first or only one, also the answer to the rest of a READ.
     asks.begins = asks.begins && dissect::opcode_info(stream_.note_of(sent).opcode).starts_message();
     known.asked = asks.times;
+    sent.not_first = 0;
     sent.told_by = asks.last;
     known.given = sent.before < 0 ? 0 : known_[static_cast<std::size_t>(sent.before)].given + 1;
     const bool owed = known.asked > known.given || asks.more;
@@ -213,26 +292,34 @@ void Responses::explain() {
   if (stream_.sent.empty()) return;
   StreamFact& fact = scene_.facts.responses;
   stream_.put_in_order(fact);
-  stream_.weigh(fact);
   note_counts();
   scene_.facts.counts_early = scene_.facts.counts_early || counts_early();
-  weigh();
-  stream_.tell(stream_.sent.front().psn, stream_.sent.front().psn, scene_.facts.keeps > 0 ? 1.0F : 5.0F);
+  const auto tell = [&] {
+    stream_.weigh(fact);
+    weigh();
+    stream_.tell(stream_.sent.front().psn, stream_.sent.front().psn, scene_.facts.keeps > 0 ? 1.0F : 5.0F);
+  };
+  tell();
+  if (!scene_.facts.counts_early && counts_unsent()) {
+    scene_.facts.counts_early = true;
+    tell();
+  }
   stream_.learn(fact, scene_.facts.back);
   rule();
   lose_upstream();
   lose_downstream();
 }
 
-/// Whether its responder had sent it before, or executed its message.
-bool Responses::given_again(std::size_t i, bool late) const {
+/// Whether its responder had sent it before, or executed its message. `reached`: it had the time to.
+bool Responses::given_again(std::size_t i, bool late, bool reached) const {
   const Placed& told = stream_.story[i];
   const Response& known = known_[i];
   const bool asked_once = known.asked == 1;
   if (known.given == 0 && known.asked != 0) {
     if (asked_once || known.counted_earlier()) return false;
     // That it was executed when it was sent says nothing: its first answer may be this one.
-    if (known.own && known.before && !late && !scene_.facts.counts_early) return *known.before >= *known.own;
+    if (known.own && known.before && !late && !scene_.facts.counts_early)
+      return reached && *known.before >= *known.own;
   }
   if (told.move == Move::late) return !told.of_first;
   if (stream_.sent[i].psn < told.top) return true;
@@ -260,6 +347,7 @@ Cause Responses::cause_of(const Note& note, std::int32_t at) const {
 }
 
 void Responses::rule() {
+  Reach reach(stream_, numbers_, scene_.facts);
   for (std::size_t i = 0; i < stream_.sent.size(); ++i) {
     const Sent& sent = stream_.sent[i];
     const Placed& told = stream_.story[i];
@@ -273,9 +361,10 @@ void Responses::rule() {
       continue;
     }
     ruling.begins_pass = told.move == Move::back;
+    reach.pass(i, known_[i].asked);
     const bool late = told.move == Move::late || stream_.overtaken(i) ||
                       (known_[i].given == 0 && (known_[i].counted_earlier() || behind_confirmation(i)));
-    if (!given_again(i, late)) {
+    if (!given_again(i, late, reach.has(sent.psn))) {
       const bool behind = late || sent.psn < told.top;
       ruling.what = behind ? Ruling::What::late : Ruling::What::first;
       ruling.rule = known_[i].counted_earlier()            ? Rule::counted_earlier

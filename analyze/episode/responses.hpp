@@ -27,6 +27,8 @@ class ResponseNumbers {
   explicit ResponseNumbers(const Scene& scene);
   [[nodiscard]] std::int64_t of_psn(std::int64_t psn) const noexcept;
   [[nodiscard]] std::int64_t psn_of(std::int64_t number) const noexcept;
+  /// So many of them lie before that PSN, which may be any.
+  [[nodiscard]] std::int64_t below(std::int64_t psn) const noexcept;
 
  private:
   struct Range {
@@ -66,10 +68,11 @@ class Responses {
   };
   void note_counts();
   [[nodiscard]] bool counts_early() const;
+  [[nodiscard]] bool counts_unsent() const;
   [[nodiscard]] std::ptrdiff_t part_before(std::size_t i) const;
   void weigh();
   void rule();
-  [[nodiscard]] bool given_again(std::size_t i, bool late) const;
+  [[nodiscard]] bool given_again(std::size_t i, bool late, bool reached) const;
   [[nodiscard]] bool may_be_answered(const Issue& issue, std::int32_t by) const;
   [[nodiscard]] bool behind_confirmation(std::size_t i) const;
   [[nodiscard]] Asks asks_for(std::int64_t psn, std::int32_t before, bool in_time = true) const;
