@@ -73,9 +73,13 @@ void Losses::of_gaps() {
   constexpr std::int64_t looked_at = 4096;
   std::int64_t began = std::numeric_limits<std::int64_t>::max();  // the pass
   std::size_t began_at = 0;
+  std::int64_t unseen = 0;  // by IPv4 IDs, so many new ones may have been sent where something else came next
   for (std::size_t i = 0; i < stream_.sent.size(); ++i) {
     const Placed& told = stream_.story[i];
     const Sent& shows = stream_.sent[i];
+    if (stream_.ids == Ids::order && i != 0 && told.move != Move::ahead &&
+        stream_.sent[i - 1].end == told.top)
+      unseen = std::min(unseen + stream_.room_before(i), looked_at);
     if (told.move == Move::back) {
       began = told.cursor;
       began_at = i;
@@ -98,6 +102,7 @@ void Losses::of_gaps() {
     if (within && answered_on_its_own(info.operation) && scene_.answers.acked_before(shows.note) >= shows.psn)
       continue;
     std::int64_t room = stream_.room_before(i);
+    if (stream_.ids == Ids::order && told.cursor >= told.top) room += std::exchange(unseen, 0);
     const std::size_t first_hole = holes_.size();
     // What a mirror lost is missing here as well, and was not lost by the network, unless it is asked for.
     const bool by_mirror = stream_.mirror_gap_before(i);
