@@ -65,7 +65,17 @@ void PsnSpace::absorb_answers(const PsnSpace& other) noexcept {
   resp_.msn_known = other.resp_.msn_known;
   answer_facts_ = other.answer_facts_;
   if (!req_.seen || !other.resp_.acked_known) return;
-  const std::int64_t acked = place(static_cast<std::uint32_t>(other.resp_.acked & (psn_range - 1)));
+  const auto placed = [this](std::int64_t psn) {
+    return place(static_cast<std::uint32_t>(psn & (psn_range - 1)));
+  };
+  // What came while nobody knew whose it was is not missing, nor what answers requests that an episode holds.
+  if (other.resp_.answered >= 0 && placed(other.resp_.answered) > req_.first) {
+    resp_.answered = std::max(resp_.answered, placed(other.resp_.answered));
+    for (; awaits() && first_awaited().end <= resp_.answered; ++awaited_head_) {
+    }
+    if (awaits()) first_awaited().next = std::max(first_awaited().next, resp_.answered);
+  }
+  const std::int64_t acked = placed(other.resp_.acked);
   if (acked > req_.next || acked <= req_.first) return;
   resp_.acked = acked;
   resp_.acked_known = true;
