@@ -49,6 +49,7 @@ class Requests {
   [[nodiscard]] std::int64_t end_of_read(std::size_t read) const;
   [[nodiscard]] bool confirmed_long_before(const Sent& sent) const;
   [[nodiscard]] bool in_silence(const Sent& sent) const;
+  void weigh_named(Stream& stream) const;
   void rule_requests(const Stream& stream, const Triggers& triggers);
   [[nodiscard]] bool kept_behind(const Sent& sent) const;
   void learn_keeping(const Stream& stream);
@@ -122,10 +123,13 @@ void Requests::explain() {
       sent.back_from = trigger.from;
       sent.told_by = trigger.told_by;
       sent.silent = trigger.silent;
+      sent.named = trigger.rule == Rule::sequence_nak && trigger.note >= 0 && i > 0 &&
+                   scene_.note_at(trigger.note).psn == sent.psn && trigger.note > stream.by_then[i - 1];
     }
     top = std::max(top, sent.end);
   }
   stream.weigh(scene_.facts.requests);
+  weigh_named(stream);
   // What the episode shows of the responder may tell another story of its beginning.
   float home = -1;
   for (int times = 0; times < 2 && home != home_bits(scene_.facts.keeps); ++times) {
@@ -271,6 +275,30 @@ void Requests::rule_requests(const Stream& stream, const Triggers& triggers) {
     }
     ruling.rule = passes[pass] == Rule::none ? trigger.rule : passes[pass];
     ruling.cause = cause_by(ruling.rule, operation);
+  }
+}
+
+/// A NAK makes the requester send again what it asks for. So what comes only once behind it is that, and not
+/// the first transmission, late: else it would come twice.
+void Requests::weigh_named(Stream& stream) const {
+  constexpr float against = 4;
+  const Note& last = scene_.notes.back();
+  for (const Asked& asked : scene_.answers.asked()) {
+    if (asked.rnr) continue;
+    std::int32_t only = -1;
+    std::size_t times = 0;
+    stream.back_through(asked.psn, [&](std::size_t i) {
+      if (stream.by_then[i] <= asked.note) return true;
+      only = static_cast<std::int32_t>(i);
+      return ++times > 1;
+    });
+    if (times != 1) continue;
+    Sent& sent = stream.sent[static_cast<std::size_t>(only)];
+    const Note& nak = scene_.note_at(asked.note);
+    const Note& note = stream.note_of(sent);
+    // Another may come yet.
+    if (!timed(nak, note) || last.time_ns - note.time_ns < note.time_ns - nak.time_ns) continue;
+    sent.not_first = against;
   }
 }
 

@@ -203,6 +203,22 @@ class Search {
     return then == capture::no_time || each.time_ns == capture::no_time ? 0 : each.time_ns - then;
   }
 
+  State& begin_pass(const State& from, const Sent& each, float bits, List<State>& grown) {
+    const std::uint32_t index = index_of(each);
+    State& state = step(from, Move::back, bits, grown);
+    if (from.cursor < from.top) state.miss(from.cursor, from.top, index, false);
+    state.pass = ++state.passes;
+    state.told_by = std::max(state.told_by, each.told_by);
+    pending_.back().told.pass = state.pass;
+    pending_.back().told.cursor = begins_at(each);
+    if (begins_at(each) < each.psn) state.miss(begins_at(each), each.psn, index, false);
+    state.pass_length = 0;
+    state.turned = static_cast<std::int32_t>(index);
+    state.bottom = std::min(state.bottom, each.psn);
+    state.row = -1;
+    return state;
+  }
+
   void grow(const State& from, const Sent& each, List<State>& grown) {
     const std::int64_t psn = each.psn;
     const std::uint32_t index = index_of(each);
@@ -211,8 +227,13 @@ class Search {
       state.top = std::max(state.top, each.end);
       ++state.pass_length;
     };
-    if (psn == from.cursor) {
-      goes_on(step(from, Move::next, 0, grown));
+    if (psn == from.cursor && each.named && psn < from.top) {
+      // One by one, as the responder asks for them: no pass goes on there.
+      goes_on(begin_pass(from, each, 0, grown));
+    } else if (psn == from.cursor) {
+      State& state = step(from, Move::next, 0, grown);
+      if (each.silent) state.pass_length = 0;
+      goes_on(state);
     } else if (psn > from.cursor && psn == from.top) {
       // Of a pass of one packet that is what selective repeat looks like.
       State& state = step(from, Move::home, facts_.home, grown);
@@ -235,19 +256,9 @@ class Search {
       }
       goes_on(state);
     }
-    if (psn < from.top && each.back < Sent::never && may_begin(each, from.cursor, from.told_by)) {
-      State& state = step(from, Move::back, each.back, grown);
-      if (from.cursor < from.top) state.miss(from.cursor, from.top, index, false);
-      state.pass = ++state.passes;
-      state.told_by = std::max(state.told_by, each.told_by);
-      pending_.back().told.pass = state.pass;
-      pending_.back().told.cursor = begins_at(each);
-      if (begins_at(each) < psn) state.miss(begins_at(each), psn, index, false);
-      state.pass_length = 0;
-      state.turned = static_cast<std::int32_t>(index);
-      state.bottom = std::min(state.bottom, psn);
-      state.row = -1;
-      goes_on(state);
+    const bool begun = psn == from.cursor && each.named;
+    if (psn < from.top && !begun && each.back < Sent::never && may_begin(each, from.cursor, from.told_by)) {
+      goes_on(begin_pass(from, each, each.back, grown));
     }
     if (each.late < Sent::never) {
       const std::size_t gap = from.gap_of(psn, each.end);
@@ -353,9 +364,10 @@ List<Placed> tell_in_order(std::span<const Sent> sent, std::int64_t sent_to) {
     told.cursor = cursor;
     told.top = top;
     constexpr float asked = 4;
-    if (each.psn == cursor) {
+    const bool begun = each.psn == cursor && each.named && each.psn < top;
+    if (each.psn == cursor && !begun) {
       told.move = Move::next;
-    } else if (each.psn < cursor ||
+    } else if (begun || each.psn < cursor ||
                (each.psn < top && each.back <= asked && may_begin(each, cursor, told_by))) {
       told.move = Move::back;
       told_by = std::max(told_by, each.told_by);
@@ -365,7 +377,7 @@ List<Placed> tell_in_order(std::span<const Sent> sent, std::int64_t sent_to) {
       told.move = each.psn == top && cursor < top ? Move::home : Move::ahead;
     }
     told.pass = pass;
-    if (told.move == Move::back) length = 0;
+    if (told.move == Move::back || (told.move == Move::next && each.silent)) length = 0;
     told.length = length++;
     cursor = each.end;
     top = std::max(top, cursor);

@@ -25,6 +25,7 @@ struct Sent {
   float back = 14;              ///< the sender went back to it
   std::int64_t back_from = -1;  ///< ... from there, and what lies between is missing; -1: from itself
   std::int32_t told_by = -1;    ///< ... by that note; -1: by none
+  bool named = false;           ///< a sequence NAK asked for just it since the one before was sent
   bool again = false;           ///< told before the episode, and sent again then: the first time is forgotten
   bool silent = false;          ///< nothing was sent for so long before it that a timer may have run out
   std::int64_t acked = 0;       ///< all before was confirmed: its sender need not send that again
@@ -49,7 +50,7 @@ struct Placed {
   std::int32_t pass = 0;     ///< of a late one: into whose gap
   std::int64_t cursor = 0;   ///< where the pass stood before; of a step back: where the new one began
   std::int64_t top = 0;      ///< behind the highest PSN sent before
-  std::uint32_t length = 0;  ///< packets of the pass before
+  std::uint32_t length = 0;  ///< packets of the pass before, since its sender was silent
   std::int64_t late_ns = 0;  ///< late: by so much
 };
 

@@ -222,8 +222,10 @@ void Triggers::follow_responses() {
   }
 }
 
+/// From what was sent once, and nothing again before its answer, which would have had to wait for that; if
+/// nothing was, from the last time before its answer.
 void Triggers::measure_answers() {
-  List<std::int64_t> took;
+  List<std::int64_t> took, took_again;
   for (std::size_t i = 0; i < scene_.notes.size(); ++i) {
     if (scene_.notes[i].request) continue;
     const auto index = static_cast<std::int32_t>(i);
@@ -231,12 +233,19 @@ void Triggers::measure_answers() {
     int times = 0;
     stream_.back_through(scene_.notes[i].psn, [&](std::size_t k) {
       if (stream_.sent[k].note > index) return false;
-      asked = stream_.sent[k].note;
+      if (asked < 0) asked = stream_.sent[k].note;
       return ++times > 1;
     });
-    if (times != 1) continue;
-    if (const std::int64_t time = since(asked, index); time > 0) took.push_back(time);
+    const std::int64_t time = since(asked, index);
+    if (time <= 0) continue;
+    const bool waited = repeats_before_[i] != repeats_before_[static_cast<std::size_t>(asked)];
+    if (times != 1) {
+      took_again.push_back(time);
+    } else if (!waited) {
+      took.push_back(time);
+    }
   }
+  if (took.empty()) took = std::move(took_again);
   usual_answer_ns_ = scene_.facts.slow_answer_ns / 2;
   if (took.empty()) return;
   const auto middle = took.begin() + static_cast<std::ptrdiff_t>(took.size() / 2);
