@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -308,27 +309,30 @@ Expected<std::vector<std::string>> ClickHouseStore::make(const StoreTarget& targ
   // Not by ask(): there may be no database yet.
   const auto body =
       store->post("wait_end_of_query=1",
-                  fmt::format("SELECT table, name FROM system.columns WHERE database = '{}' FORMAT "
+                  fmt::format("SELECT table, name, type FROM system.columns WHERE database = '{}' FORMAT "
                               "TabSeparatedWithNamesAndTypes",
                               place.database),
                   false);
   if (!body) return tl::unexpected(body.error());
-  std::set<std::pair<std::string, std::string>> columns;
+  std::map<std::pair<std::string, std::string>, std::string> types;
   std::set<std::string> tables;
   for (const auto& row : answer_of(*body)) {
     const auto* table = std::get_if<std::string>(&row[0]);
     const auto* column = std::get_if<std::string>(&row[1]);
-    if (table == nullptr || column == nullptr) continue;
+    const auto* type = std::get_if<std::string>(&row[2]);
+    if (table == nullptr || column == nullptr || type == nullptr) continue;
     tables.insert(*table);
-    columns.emplace(*table, *column);
+    types[{*table, *column}] = *type;
   }
   std::vector<std::string> statements;
   for (const StoreTable& table : store_tables()) {
     if (!tables.contains(std::string(table.name))) continue;
     for (const StoreColumn& column : table.columns) {
-      if (columns.contains({std::string(table.name), std::string(column.name)})) continue;
-      for (std::string& add : add_column_statements(engine, table, column, place))
-        statements.push_back(std::move(add));
+      const auto type = types.find({std::string(table.name), std::string(column.name)});
+      for (std::string& alter : type == types.end()
+                                    ? add_column_statements(engine, table, column, place)
+                                    : change_type_statements(engine, table, column, type->second, place))
+        statements.push_back(std::move(alter));
     }
   }
   // Run again, these change nothing; they are told where a table is missing.

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "dissect/enum_names.hpp"
 
 namespace roce::analyze {
@@ -42,6 +44,16 @@ std::string keys_of(const StoreTable& table) {
 /// A table of which every server has all rows is small, and known everywhere.
 bool is_everywhere(const StoreTable& table) {
   return table.shard.empty();
+}
+
+std::vector<std::string> alter_statements(StoreEngine engine, const StoreTable& table,
+                                          const StorePlace& place, const std::string& what) {
+  const auto alter = [&](std::string_view suffix) {
+    return fmt::format("ALTER TABLE {}.{}{}{} {}", place.database, table.name, suffix,
+                       engine == StoreEngine::cluster ? " ON CLUSTER " + place.cluster : "", what);
+  };
+  if (engine == StoreEngine::clickhouse || is_everywhere(table)) return {alter("")};
+  return {alter("_local"), alter("")};
 }
 
 }  // namespace
@@ -121,13 +133,18 @@ std::vector<std::string> add_column_statements(StoreEngine engine, const StoreTa
   if (engine == StoreEngine::sqlite)
     return {fmt::format("ALTER TABLE {} ADD COLUMN {} {} NOT NULL DEFAULT {}", table.name, column.name, type,
                         type == "TEXT" ? "''" : "0")};
-  const auto alter = [&](std::string_view suffix) {
-    return fmt::format("ALTER TABLE {}.{}{}{} ADD COLUMN {} {}", place.database, table.name, suffix,
-                       engine == StoreEngine::cluster ? " ON CLUSTER " + place.cluster : "", column.name,
-                       type);
-  };
-  if (engine == StoreEngine::clickhouse || is_everywhere(table)) return {alter("")};
-  return {alter("_local"), alter("")};
+  return alter_statements(engine, table, place, fmt::format("ADD COLUMN {} {}", column.name, type));
+}
+
+std::vector<std::string> change_type_statements(StoreEngine engine, const StoreTable& table,
+                                                const StoreColumn& column, std::string_view now,
+                                                const StorePlace& place) {
+  const std::string_view type = type_name(engine, column.type);
+  // What is not of ours (LowCardinality, Nullable) somebody wanted so.
+  const auto& ours = clickhouse_types.all();
+  const bool is_ours = std::find(ours.begin(), ours.end(), now) != ours.end();
+  if (engine == StoreEngine::sqlite || type == now || !is_ours) return {};
+  return alter_statements(engine, table, place, fmt::format("MODIFY COLUMN {} {}", column.name, type));
 }
 
 }  // namespace roce::analyze

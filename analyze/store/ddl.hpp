@@ -30,6 +30,12 @@ struct StorePlace {
 [[nodiscard]] std::vector<std::string> add_column_statements(StoreEngine engine, const StoreTable& table,
                                                              const StoreColumn& column,
                                                              const StorePlace& place = {});
+/// The statements that give a column its type where it has the type `now` of an older version. None: it has
+/// it, a server's administrator chose another one, or it is SQLite, which keeps numbers of all sizes in one
+/// type.
+[[nodiscard]] std::vector<std::string> change_type_statements(StoreEngine engine, const StoreTable& table,
+                                                              const StoreColumn& column, std::string_view now,
+                                                              const StorePlace& place = {});
 /// "time, host, device ...": the names of a table's columns.
 [[nodiscard]] std::string column_names(const StoreTable& table);
 /// "DateTime", "UInt64" ... of ClickHouse; "INTEGER" ... of SQLite.

@@ -19,55 +19,38 @@ namespace {
 
 using Buckets = std::vector<Histogram::Bucket>;
 
-/// What was counted since `before`, which becomes `now`. A count that was taken back since gives nothing,
-/// until it is reached again.
+/// What was counted since `before`, which becomes `now`: negative if less is counted now.
+std::int64_t since(std::int64_t& before, std::int64_t now) noexcept {
+  return now - std::exchange(before, now);
+}
+
+/// The same of what is only ever added.
 std::uint64_t since(std::uint64_t& before, std::uint64_t now) noexcept {
-  if (now <= before) return 0;
-  const std::uint64_t more = now - before;
-  before = now;
-  return more;
+  return now <= before ? 0 : now - std::exchange(before, now);
 }
 
-StoreCounts since(StoreCounts& before, const StoreCounts& now) noexcept {
-  StoreCounts more;
-  more.packets = since(before.packets, now.packets);
-  more.bytes = since(before.bytes, now.bytes);
-  more.goodput_bytes = since(before.goodput_bytes, now.goodput_bytes);
-  more.operations = since(before.operations, now.operations);
-  more.retransmitted = since(before.retransmitted, now.retransmitted);
-  more.retransmitted_nak = since(before.retransmitted_nak, now.retransmitted_nak);
-  more.retransmitted_timeout = since(before.retransmitted_timeout, now.retransmitted_timeout);
-  more.lost_before = since(before.lost_before, now.lost_before);
-  more.lost_after = since(before.lost_after, now.lost_after);
-  more.lost_capture = since(before.lost_capture, now.lost_capture);
-  more.lost_at_least = since(before.lost_at_least, now.lost_at_least);
-  more.lost_at_most = since(before.lost_at_most, now.lost_at_most);
-  more.out_of_order = since(before.out_of_order, now.out_of_order);
-  more.wasted_bytes = since(before.wasted_bytes, now.wasted_bytes);
-  more.naks = since(before.naks, now.naks);
-  more.rnr_naks = since(before.rnr_naks, now.rnr_naks);
-  more.acks = since(before.acks, now.acks);
-  more.cnps = since(before.cnps, now.cnps);
-  more.ce = since(before.ce, now.ce);
-  more.icrc_mismatches = since(before.icrc_mismatches, now.icrc_mismatches);
-  return more;
-}
-
+/// Also if trouble is taken back.
 bool is_trouble(const StoreCounts& c) noexcept {
-  return c.retransmitted + c.lost_at_least + c.lost_capture + c.out_of_order + c.naks + c.rnr_naks + c.cnps +
-             c.ce + c.icrc_mismatches !=
-         0;
+  return (c.retransmitted | c.lost_at_least | c.lost_capture | c.out_of_order | c.naks | c.rnr_naks | c.cnps |
+          c.ce | c.icrc_mismatches) != 0;
 }
 
-/// Both ascending.
-Buckets since(const Buckets& before, const Buckets& now) {
-  Buckets more;
+/// What `now` has more than `before`, which becomes the larger of both: a bucket that shrinks gives nothing
+/// until it is reached again. Both ascending.
+Buckets since(Buckets& before, const Buckets& now) {
+  Buckets more, most;
   auto old = before.begin();
   for (Histogram::Bucket bucket : now) {
-    while (old != before.end() && old->from < bucket.from) ++old;
-    if (old != before.end() && old->from == bucket.from) bucket.count -= std::min(bucket.count, old->count);
+    while (old != before.end() && old->from < bucket.from) most.push_back(*old++);
+    std::uint64_t had = 0;
+    if (old != before.end() && old->from == bucket.from) had = (old++)->count;
+    most.push_back(bucket);
+    most.back().count = std::max(bucket.count, had);
+    bucket.count -= std::min(bucket.count, had);
     if (bucket.count != 0) more.push_back(bucket);
   }
+  most.insert(most.end(), old, before.end());
+  before = std::move(most);
   return more;
 }
 
@@ -89,10 +72,21 @@ std::uint32_t milliseconds_of(const StoreInterval& interval) noexcept {
 
 struct LiveRows::Memory {
   struct FlowBefore {
-    StoreCounts counts;
+    StoreCounts counts;   ///< as they are in `pairs`
+    StoreCounts in_rows;  ///< as they are in `intervals`: behind where a row was left out
     Buckets latencies;
     std::uint32_t epoch = 0;
     std::uint64_t round = 0;  ///< of add(), in which it was there last
+  };
+  /// A flow that has something to tell.
+  struct Moved {
+    std::size_t index = 0;  ///< in Snapshot::flows
+    FlowBefore* flow = nullptr;
+    StoreCounts now;
+    StoreCounts untold;
+    std::uint64_t p50_ns = 0;
+    std::uint64_t p99_ns = 0;
+    std::uint64_t max_ns = 0;
   };
   /// An incident as it was at the last look.
   struct Seen {
@@ -121,9 +115,10 @@ struct LiveRows::Memory {
   std::map<std::uint64_t, std::string> diagnoses;  ///< sentences by diagnosis
   std::map<std::uint64_t, Seen> incidents;         ///< by incident
   std::map<std::tuple<std::string, unsigned>, PauseStoreRow> pauses;
-  std::map<std::string, std::uint64_t> markings;
+  std::map<std::string, std::int64_t> markings;
   std::map<std::string, DropStoreRow> drops;
-  std::uint64_t packets = 0, bytes = 0, roce_packets = 0, roce_bytes = 0, dropped = 0;
+  std::int64_t packets = 0, bytes = 0, roce_packets = 0, roce_bytes = 0;
+  std::uint64_t dropped = 0;
 
   Memory(StoreIdentity whose, StoreRun which)
       : identity(std::move(whose)),
@@ -160,8 +155,7 @@ struct LiveRows::Memory {
       const std::lock_guard hold(marks->mutex());
       taken = marks->take(interval.until_ns, interval.until_ns - idle_ns);
     }
-    const StoreTime time = store_time(interval.from_ns);
-    std::vector<IntervalRow> moved;
+    std::vector<Moved> moved;
     for (std::size_t i = 0; i < snapshot.flows.size(); ++i) {
       const Flow& flow = snapshot.flows[i];
       auto at = flows.find(flow.id);
@@ -169,65 +163,76 @@ struct LiveRows::Memory {
       if (is_new) at = flows.emplace(flow.id, FlowBefore{}).first;
       FlowBefore& before = at->second;
       before.round = round;
-      const StoreCounts more = since(before.counts, from.counts(i));
       if (is_new)
         before.epoch = epochs[hash_of_flow(identity.fabric, address_text(flow.key.src),
                                            address_text(flow.key.dst), flow.key.dst_qp)]++;
-      if (more.packets == 0 && !is_trouble(more)) continue;
-      IntervalRow row = from.interval_row(i);
-      static_cast<StoreCounts&>(row) = more;
-      row.time = time;
-      row.span_ms = milliseconds_of(interval);
-      row.epoch = before.epoch;
-      row.lat_p50_ns = row.lat_p99_ns = row.lat_max_ns = 0;
-      Buckets latencies;
-      if (more.operations != 0) {
-        Buckets now = from.latencies(i).buckets();
-        latencies = since(before.latencies, now);
-        before.latencies = std::move(now);
-        row.lat_p50_ns = percentile(latencies, 50);
-        row.lat_p99_ns = percentile(latencies, 99);
-        row.lat_max_ns = latencies.empty() ? 0 : latencies.back().to;
+      const StoreCounts now = from.counts(i);
+      const StoreCounts more = now.since(std::exchange(before.counts, now));
+      Moved next{i, &before, now, now.since(before.in_rows)};
+      if (more != StoreCounts{}) {
+        Buckets latencies;
+        if (more.operations != 0) latencies = since(before.latencies, from.latencies(i).buckets());
+        next.p50_ns = percentile(latencies, 50);
+        next.p99_ns = percentile(latencies, 99);
+        next.max_ns = latencies.empty() ? 0 : latencies.back().to;
+        add_to_pair(from, flow.key, more, latencies);
       }
-      const auto mark = taken.find(flow.key);
-      if (mark != taken.end() && from.is_counted_once(i)) {
-        if (mark->second.request) {
-          row.epoch = mark->second.request_epoch;
-          row.mark_psn = mark->second.request->psn;
-          row.mark_ns = mark->second.request->time_ns;
-          row.mark_packets = mark->second.request->packets;
-        }
-        if (mark->second.response) {
-          if (!mark->second.request) row.epoch = mark->second.response_epoch;
-          row.rmark_psn = mark->second.response->psn;
-          row.rmark_ns = mark->second.response->time_ns;
-          row.rmark_packets = mark->second.response->packets;
-        }
-      }
-      add_to_pair(from, row, latencies);
-      moved.push_back(std::move(row));
+      if (next.untold != StoreCounts{}) moved.push_back(next);
     }
     std::erase_if(flows, [&](const auto& each) { return each.second.round != round; });
-    const auto first = [](const IntervalRow& a, const IntervalRow& b) {
-      return std::tuple(is_trouble(a), a.bytes, b.flow_key) > std::tuple(is_trouble(b), b.bytes, a.flow_key);
+    const auto first = [](const Moved& a, const Moved& b) {
+      return std::tuple(is_trouble(a.untold), a.untold.bytes, b.index) >
+             std::tuple(is_trouble(b.untold), b.untold.bytes, a.index);
     };
     if (moved.size() > flows_at_most) {
       std::nth_element(moved.begin(), moved.begin() + flows_at_most, moved.end(), first);
       folded += moved.size() - flows_at_most;
       moved.resize(flows_at_most);
     }
-    for (IntervalRow& row : moved) put(std::move(row));
+    for (const Moved& each : moved) {
+      const auto mark =
+          from.is_counted_once(each.index) ? taken.find(snapshot.flows[each.index].key) : taken.end();
+      put(row_of(from, each, mark != taken.end() ? &mark->second : nullptr, interval));
+      each.flow->in_rows = each.now;
+    }
   }
 
-  void add_to_pair(const SnapshotRows& from, const IntervalRow& row, const Buckets& latencies) {
-    const auto at = pairs.find({row.src, row.dst});
-    PairRow& pair =
-        at != pairs.end()
-            ? at->second
-            : pairs.emplace(std::pair(row.src, row.dst), from.pair_row(row.src, row.dst)).first->second;
-    pair.add(row);
+  static IntervalRow row_of(const SnapshotRows& from, const Moved& moved, const PsnMarks::Taken* marks,
+                            const StoreInterval& interval) {
+    IntervalRow row = from.interval_row(moved.index);
+    static_cast<StoreCounts&>(row) = moved.untold;
+    row.time = store_time(interval.from_ns);
+    row.span_ms = milliseconds_of(interval);
+    row.epoch = moved.flow->epoch;
+    row.lat_p50_ns = moved.p50_ns;
+    row.lat_p99_ns = moved.p99_ns;
+    row.lat_max_ns = moved.max_ns;
+    if (marks == nullptr) return row;
+    if (marks->request) {
+      row.epoch = marks->request_epoch;
+      row.mark_psn = marks->request->psn;
+      row.mark_ns = marks->request->time_ns;
+      row.mark_packets = marks->request->packets;
+    }
+    if (marks->response) {
+      if (!marks->request) row.epoch = marks->response_epoch;
+      row.rmark_psn = marks->response->psn;
+      row.rmark_ns = marks->response->time_ns;
+      row.rmark_packets = marks->response->packets;
+    }
+    return row;
+  }
+
+  void add_to_pair(const SnapshotRows& from, const FlowKey& flow, const StoreCounts& more,
+                   const Buckets& latencies) {
+    const std::string src = address_text(flow.src), dst = address_text(flow.dst);
+    const auto at = pairs.find({src, dst});
+    PairRow& pair = at != pairs.end()
+                        ? at->second
+                        : pairs.emplace(std::pair(src, dst), from.pair_row(src, dst)).first->second;
+    pair.add(more);
     ++pair.flows;
-    pair.lat_max_ns = std::max(pair.lat_max_ns, row.lat_max_ns);
+    if (!latencies.empty()) pair.lat_max_ns = std::max(pair.lat_max_ns, latencies.back().to);
     add_latencies(pair, latencies);
   }
 
@@ -308,19 +313,18 @@ struct LiveRows::Memory {
     for (const ExportDropGroup& group : drop_groups(snapshot.exports)) {
       DropStoreRow row = from.drop_row(group);
       DropStoreRow& before = drops[row.agent + '|' + row.port + '|' + row.queue + '|' + row.reason];
-      const std::uint64_t dropped_now = since(before.packets, row.packets);
-      if (dropped_now == 0) continue;
-      row.packets = dropped_now;
+      row.packets = since(before.packets, row.packets);
       row.roce = since(before.roce, row.roce);
       row.matched = since(before.matched, row.matched);
+      if ((row.packets | row.roce | row.matched) == 0) continue;
       row.time = time;
       row.span_ms = milliseconds_of(interval);
       put(std::move(row));
     }
     for (const Marking& marking : snapshot.markings.rows) {
       MarkingStoreRow row = from.marking_row(marking);
-      std::uint64_t& before = markings[row.traffic_class + '|' + row.src + '|' + row.dst + '|' + row.ecn +
-                                       '|' + std::to_string(row.dscp) + '|' + std::to_string(row.pcp)];
+      std::int64_t& before = markings[row.traffic_class + '|' + row.src + '|' + row.dst + '|' + row.ecn +
+                                      '|' + std::to_string(row.dscp) + '|' + std::to_string(row.pcp)];
       row.packets = since(before, row.packets);
       if (row.packets == 0) continue;
       row.time = time;

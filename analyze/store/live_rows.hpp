@@ -21,12 +21,12 @@ struct StoreInterval {
 };
 
 /// A live capture as a run: at the end of each interval what was added since the last one, at times batches
-/// of it. Sums over all intervals are those of the last snapshot; a count that a later snapshot takes back
-/// stays until it is reached again. Not thread-safe.
+/// of it. Sums over all intervals are those of the last snapshot: what a later snapshot takes back is a
+/// negative count. Latencies are only ever added. Not thread-safe.
 class LiveRows {
  public:
   /// Flows with rows in an interval: those in trouble, then those with most bytes. Others are counted
-  /// (`rows_folded`), and are in `pairs` all the same.
+  /// (`rows_folded`), and are in `pairs` all the same; their next row has what this one would have had.
   static constexpr std::size_t flows_at_most = 1000;
 
   LiveRows(StoreIdentity identity, StoreRun run);

@@ -24,30 +24,33 @@ struct StoreRow {
   std::uint32_t row = 0;
 };
 
-/// Counts of what a source sent, as a capture point saw it.
+/// Counts of what a source sent, as a capture point saw it. Negative where an interval takes back what
+/// earlier ones had told: packets that later ones show to be copies of a mirror, repeats that were none.
 struct StoreCounts {
-  std::uint64_t packets = 0;
-  std::uint64_t bytes = 0;
-  std::uint64_t goodput_bytes = 0;
-  std::uint64_t operations = 0;
-  std::uint64_t retransmitted = 0;
-  std::uint64_t retransmitted_nak = 0;
-  std::uint64_t retransmitted_timeout = 0;
-  std::uint64_t lost_before = 0;
-  std::uint64_t lost_after = 0;
-  std::uint64_t lost_capture = 0;
-  std::uint64_t lost_at_least = 0;
-  std::uint64_t lost_at_most = 0;
-  std::uint64_t out_of_order = 0;
-  std::uint64_t wasted_bytes = 0;
-  std::uint64_t naks = 0;
-  std::uint64_t rnr_naks = 0;
-  std::uint64_t acks = 0;
-  std::uint64_t cnps = 0;
-  std::uint64_t ce = 0;
-  std::uint64_t icrc_mismatches = 0;
+  std::int64_t packets = 0;
+  std::int64_t bytes = 0;
+  std::int64_t goodput_bytes = 0;
+  std::int64_t operations = 0;
+  std::int64_t retransmitted = 0;
+  std::int64_t retransmitted_nak = 0;
+  std::int64_t retransmitted_timeout = 0;
+  std::int64_t lost_before = 0;
+  std::int64_t lost_after = 0;
+  std::int64_t lost_capture = 0;
+  std::int64_t lost_at_least = 0;
+  std::int64_t lost_at_most = 0;
+  std::int64_t out_of_order = 0;
+  std::int64_t wasted_bytes = 0;
+  std::int64_t naks = 0;
+  std::int64_t rnr_naks = 0;
+  std::int64_t acks = 0;
+  std::int64_t cnps = 0;
+  std::int64_t ce = 0;
+  std::int64_t icrc_mismatches = 0;
 
   void add(const StoreCounts& more) noexcept;
+  [[nodiscard]] StoreCounts since(const StoreCounts& before) const noexcept;
+  [[nodiscard]] bool operator==(const StoreCounts&) const noexcept = default;
 };
 
 struct IntervalRow : StoreRow, StoreCounts {
@@ -185,9 +188,9 @@ struct DropStoreRow : StoreRow {
   std::string queue;
   std::string reason;
   std::uint32_t span_ms = 0;
-  std::uint64_t packets = 0;
-  std::uint64_t roce = 0;
-  std::uint64_t matched = 0;
+  std::int64_t packets = 0;
+  std::int64_t roce = 0;
+  std::int64_t matched = 0;
   std::int64_t first_ns = 0;
   std::int64_t last_ns = 0;
 };
@@ -221,7 +224,7 @@ struct MarkingStoreRow : StoreRow {
   std::int16_t pcp = -1;
   std::string ecn;
   std::uint32_t span_ms = 0;
-  std::uint64_t packets = 0;
+  std::int64_t packets = 0;
   std::uint32_t flows = 0;
   std::string policy;
   std::string expected;
@@ -252,10 +255,10 @@ struct HeartbeatRow : StoreRow {
   std::uint32_t rows = 0;
   std::uint32_t rows_folded = 0;
   std::uint32_t batches_lost = 0;
-  std::uint64_t packets = 0;
-  std::uint64_t bytes = 0;
-  std::uint64_t roce_packets = 0;
-  std::uint64_t roce_bytes = 0;
+  std::int64_t packets = 0;
+  std::int64_t bytes = 0;
+  std::int64_t roce_packets = 0;
+  std::int64_t roce_bytes = 0;
   std::uint64_t dropped = 0;
   std::uint32_t half_seen = 0;
   std::uint32_t open = 0;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <iterator>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -535,29 +537,40 @@ const Made<HeartbeatRow>& heartbeats() {
   return made;
 }
 
+constexpr std::int64_t StoreCounts::*all_counts[] = {
+    &StoreCounts::packets,
+    &StoreCounts::bytes,
+    &StoreCounts::goodput_bytes,
+    &StoreCounts::operations,
+    &StoreCounts::retransmitted,
+    &StoreCounts::retransmitted_nak,
+    &StoreCounts::retransmitted_timeout,
+    &StoreCounts::lost_before,
+    &StoreCounts::lost_after,
+    &StoreCounts::lost_capture,
+    &StoreCounts::lost_at_least,
+    &StoreCounts::lost_at_most,
+    &StoreCounts::out_of_order,
+    &StoreCounts::wasted_bytes,
+    &StoreCounts::naks,
+    &StoreCounts::rnr_naks,
+    &StoreCounts::acks,
+    &StoreCounts::cnps,
+    &StoreCounts::ce,
+    &StoreCounts::icrc_mismatches,
+};
+static_assert(sizeof(StoreCounts) == std::size(all_counts) * sizeof(std::int64_t), "a count is missing");
+
 }  // namespace
 
 void StoreCounts::add(const StoreCounts& more) noexcept {
-  packets += more.packets;
-  bytes += more.bytes;
-  goodput_bytes += more.goodput_bytes;
-  operations += more.operations;
-  retransmitted += more.retransmitted;
-  retransmitted_nak += more.retransmitted_nak;
-  retransmitted_timeout += more.retransmitted_timeout;
-  lost_before += more.lost_before;
-  lost_after += more.lost_after;
-  lost_capture += more.lost_capture;
-  lost_at_least += more.lost_at_least;
-  lost_at_most += more.lost_at_most;
-  out_of_order += more.out_of_order;
-  wasted_bytes += more.wasted_bytes;
-  naks += more.naks;
-  rnr_naks += more.rnr_naks;
-  acks += more.acks;
-  cnps += more.cnps;
-  ce += more.ce;
-  icrc_mismatches += more.icrc_mismatches;
+  for (const auto count : all_counts) this->*count += more.*count;
+}
+
+StoreCounts StoreCounts::since(const StoreCounts& before) const noexcept {
+  StoreCounts more = *this;
+  for (const auto count : all_counts) more.*count -= before.*count;
+  return more;
 }
 
 #define ROCE_STORE_TABLE(Row, made)  \

@@ -46,8 +46,8 @@ struct StoreTable {
 };
 
 /// Of everything in store_tables(). Columns are only added, and none changes its meaning: each addition is a
-/// new version.
-inline constexpr std::uint32_t store_schema_version = 1;
+/// new version. 2: counts are signed, as rows take back what earlier ones told.
+inline constexpr std::uint32_t store_schema_version = 2;
 
 /// All tables, `heartbeats` last: it tells that a batch is there as a whole.
 [[nodiscard]] std::span<const StoreTable> store_tables();

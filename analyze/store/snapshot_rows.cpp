@@ -58,7 +58,7 @@ SnapshotRows::SnapshotRows(const Snapshot& snapshot, const StoreIdentity& identi
   for (const FlowAtPoint& at : s_.flow_points) points_of_flow_.insert(at.flow);
   for (const Incident& incident : s_.incidents) {
     const unsigned side = incident.of_responses ? 1U - incident.side : incident.side;
-    lost_at_most_[{incident.connection, side}] += incident.lost_at_most;
+    lost_at_most_[{incident.connection, side}] += store_count(incident.lost_at_most);
   }
   if (s_.files.size() == 1) file_ = s_.files.front().path;
 }
@@ -177,11 +177,13 @@ StoreCounts SnapshotRows::counts(std::size_t index) const {
   const Sender& sender = senders_[index];
   StoreCounts c;
   const SequenceCounts& sequence = flow.sequence();
-  const auto lost = [&](Lost where) { return sequence.lost[static_cast<std::size_t>(where)]; };
-  const auto repeated = [&](Cause cause) { return sequence.retransmitted[static_cast<std::size_t>(cause)]; };
-  c.packets = flow.packets;
-  c.bytes = flow.bytes;
-  c.retransmitted = sequence.retransmitted_packets();
+  const auto lost = [&](Lost where) { return store_count(sequence.lost[static_cast<std::size_t>(where)]); };
+  const auto repeated = [&](Cause cause) {
+    return store_count(sequence.retransmitted[static_cast<std::size_t>(cause)]);
+  };
+  c.packets = store_count(flow.packets);
+  c.bytes = store_count(flow.bytes);
+  c.retransmitted = store_count(sequence.retransmitted_packets());
   c.retransmitted_nak = repeated(Cause::nak);
   c.retransmitted_timeout = repeated(Cause::timeout);
   c.lost_before = lost(Lost::before_capture);
@@ -189,23 +191,23 @@ StoreCounts SnapshotRows::counts(std::size_t index) const {
   c.lost_capture = lost(Lost::by_capture);
   c.lost_at_least = c.lost_before + c.lost_after + lost(Lost::trimmed);
   c.lost_at_most = c.lost_at_least;
-  c.out_of_order = sequence.out_of_order;
-  c.wasted_bytes = sequence.wasted_bytes;
-  c.ce = flow.ecn[static_cast<std::size_t>(dissect::Ecn::ce)];
-  c.icrc_mismatches = flow.icrc_mismatches;
+  c.out_of_order = store_count(sequence.out_of_order);
+  c.wasted_bytes = store_count(sequence.wasted_bytes);
+  c.ce = store_count(flow.ecn[static_cast<std::size_t>(dissect::Ecn::ce)]);
+  c.icrc_mismatches = store_count(flow.icrc_mismatches);
   if (sender.connection == nullptr) return c;
   const Connection& connection = *sender.connection;
   const Events& sent = connection.sent[sender.side];
   for (const Event nak :
        {Event::nak_sequence_error, Event::nak_invalid_request, Event::nak_remote_access_error,
         Event::nak_remote_operational_error, Event::nak_invalid_rd_request})
-    c.naks += sent.count(nak);
-  c.rnr_naks = sent.count(Event::rnr_nak);
-  c.cnps = connection.cnps[sender.side];
-  c.acks = connection.requester[1U - sender.side].acks;
+    c.naks += store_count(sent.count(nak));
+  c.rnr_naks = store_count(sent.count(Event::rnr_nak));
+  c.cnps = store_count(connection.cnps[sender.side]);
+  c.acks = store_count(connection.requester[1U - sender.side].acks);
   const Requester& requester = connection.requester[sender.side];
-  c.goodput_bytes = requester.new_bytes;
-  for (const OperationStats& operation : requester.operations) c.operations += operation.count;
+  c.goodput_bytes = store_count(requester.new_bytes);
+  for (const OperationStats& operation : requester.operations) c.operations += store_count(operation.count);
   if (const auto at = lost_at_most_.find({connection.id, sender.side}); at != lost_at_most_.end())
     c.lost_at_most = std::max(c.lost_at_most, at->second);
   return c;
@@ -399,9 +401,9 @@ DropStoreRow SnapshotRows::drop_row(const ExportDropGroup& group) const {
   row.port = std::to_string(group.output != 0 ? group.output : group.input);
   if (group.queue) row.queue = std::to_string(*group.queue);
   row.reason = drop_reason_text(group.reason);
-  row.packets = group.packets;
-  row.roce = group.roce;
-  row.matched = group.matched;
+  row.packets = store_count(group.packets);
+  row.roce = store_count(group.roce);
+  row.matched = store_count(group.matched);
   return row;
 }
 
@@ -436,7 +438,7 @@ MarkingStoreRow SnapshotRows::marking_row(const Marking& marking) const {
   row.pcp = marking.pcp ? static_cast<std::int16_t>(*marking.pcp) : std::int16_t{-1};
   row.ecn = ecn_keys[static_cast<dissect::Ecn>(marking.ecn & 3U)];
   row.span_ms = whole_span();
-  row.packets = marking.packets;
+  row.packets = store_count(marking.packets);
   row.flows = static_cast<std::uint32_t>(marking.flows);
   row.policy = s_.policy ? s_.policy->name() : std::string();
   row.expected = marking.expected;
@@ -448,14 +450,14 @@ HeartbeatRow SnapshotRows::heartbeat() const {
   HeartbeatRow row;
   row.time = begin();
   row.span_ms = whole_span();
-  row.packets = s_.totals.packets;
-  row.bytes = s_.totals.bytes;
+  row.packets = store_count(s_.totals.packets);
+  row.bytes = store_count(s_.totals.bytes);
   for (const Flow& flow : s_.flows) {
-    row.roce_packets += flow.packets;
-    row.roce_bytes += flow.bytes;
+    row.roce_packets += store_count(flow.packets);
+    row.roce_bytes += store_count(flow.bytes);
   }
-  row.roce_packets += s_.departed.packets;
-  row.roce_bytes += s_.departed.bytes;
+  row.roce_packets += store_count(s_.departed.packets);
+  row.roce_bytes += store_count(s_.departed.bytes);
   row.rows_folded = static_cast<std::uint32_t>(s_.departed.flows);
   row.dropped = s_.dropped().value_or(0);
   for (const Connection& connection : s_.connections) {

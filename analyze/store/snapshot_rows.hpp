@@ -20,6 +20,10 @@
 namespace roce::analyze {
 
 [[nodiscard]] StoreTime store_time(std::int64_t time_ns) noexcept;
+/// Counts of rows are signed, for a later row may take back what an earlier one told.
+[[nodiscard]] constexpr std::int64_t store_count(std::uint64_t count) noexcept {
+  return static_cast<std::int64_t>(count);
+}
 [[nodiscard]] std::uint32_t milliseconds(std::int64_t first_ns, std::int64_t last_ns) noexcept;
 
 /// Makes rows of a snapshot; counts are those of the whole capture so far. Borrows all that it is given.
@@ -78,7 +82,7 @@ class SnapshotRows {
   std::int64_t last_ns_ = 0;
   std::vector<Sender> senders_;  ///< by index in Snapshot::flows
   std::set<std::uint64_t> points_of_flow_;
-  std::map<std::pair<std::uint32_t, unsigned>, std::uint64_t> lost_at_most_;  ///< by connection and sender
+  std::map<std::pair<std::uint32_t, unsigned>, std::int64_t> lost_at_most_;  ///< by connection and sender
   std::string file_;  ///< with all packets; empty: there are several
 };
 

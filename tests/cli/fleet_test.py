@@ -239,7 +239,7 @@ class Fleet(unittest.TestCase):
         self.assertFalse(os.path.exists(self.store + ".spool"))
 
     def test_status_and_migrate(self):
-        self.assertIn("made, version 1", run("store", "init", self.store)[1])
+        self.assertIn("made, version 2", run("store", "init", self.store)[1])
         self.assertIn("is a store already", run("store", "init", self.store)[1])
         self.assertIn("nothing to do", run("store", "migrate", self.store)[1])
         self.export("04_write_loss1.ca.pcap.zst", "a", SENDER)

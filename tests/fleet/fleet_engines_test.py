@@ -104,6 +104,15 @@ class Engines(unittest.TestCase):
             self.assertEqual((rows["pairs"], rows["heartbeats"]), (self.truth.rows + 4, self.truth.batches + 2), store)
             self.assertIn("nothing to do", run("store", "migrate", target))
 
+    def test_counts_of_an_older_version_become_signed(self):
+        for table in ("intervals", "pairs", "heartbeats"):
+            self.server.ask(f"ALTER TABLE roce.{table} MODIFY COLUMN packets UInt64")
+        before = self.ask("clickhouse", "overview")
+        changed = run("store", "migrate", self.stores["clickhouse"])
+        self.assertEqual(changed.count("MODIFY COLUMN packets Int64"), 3, changed)
+        self.assertEqual(self.ask("clickhouse", "overview"), before)
+        self.assertIn("nothing to do", run("store", "migrate", self.stores["clickhouse"]))
+
     def test_a_lost_column_comes_back(self):
         self.server.ask("ALTER TABLE roce.drops DROP COLUMN queue")
         self.assertIn("ADD COLUMN queue String", run("store", "migrate", self.stores["clickhouse"]))

@@ -100,6 +100,17 @@ class LiveStore(unittest.TestCase):
         self.assertEqual(missing, 0)
         self.assertGreater(batches, 2)
 
+    def test_packets_that_turn_out_to_be_copies(self):
+        """What was told of them is taken back: the rows' sums are those of the file, and of the report."""
+        process, written = self.begin("--store", self.store, "--ship-every", "1s")
+        sent = self.send(3) + self.send(3)
+        report, messages = self.finish(process)
+        self.assertEqual(report["capture"]["packets"], sent, messages)
+        self.assertGreater(self.rows("SELECT COUNT(*) FROM intervals WHERE packets < 0")[0][0], 0)
+        self.same_as_file(written)
+        self.assertEqual(self.rows("SELECT SUM(packets), SUM(bytes) FROM pairs"), self.rows("SELECT SUM(packets), SUM(bytes) FROM intervals"))
+        self.assertEqual(self.rows("SELECT SUM(roce_packets) FROM heartbeats"), self.rows("SELECT SUM(packets) FROM intervals"))
+
     def test_two_hosts_and_what_was_lost_between(self):
         """Both ends of one lossy flow, each captured live with its own clock of intervals, into one store."""
         frames = []

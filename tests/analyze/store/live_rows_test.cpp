@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -40,11 +42,11 @@ std::vector<std::shared_ptr<const Snapshot>> snapshots(const std::string& name, 
 }
 
 /// Sums of columns over all rows of a table, by the columns of a key.
-std::map<std::string, std::vector<std::uint64_t>> sums(const std::vector<StoreBatch>& batches,
-                                                       std::string_view table,
-                                                       const std::vector<std::string>& key,
-                                                       const std::vector<std::string>& columns) {
-  std::map<std::string, std::vector<std::uint64_t>> all;
+std::map<std::string, std::vector<std::int64_t>> sums(const std::vector<StoreBatch>& batches,
+                                                      std::string_view table,
+                                                      const std::vector<std::string>& key,
+                                                      const std::vector<std::string>& columns) {
+  std::map<std::string, std::vector<std::int64_t>> all;
   const auto known = find_store_table(table)->columns;
   const auto at = [&](const std::string& name) {
     for (std::size_t i = 0; i < known.size(); ++i) {
@@ -61,15 +63,15 @@ std::map<std::string, std::vector<std::uint64_t>> sums(const std::vector<StoreBa
       while (next_row(text, cells)) {
         std::string of;
         for (const std::string& name : key) of += cells[at(name)] + "|";
-        std::vector<std::uint64_t>& sum = all[of];
+        std::vector<std::int64_t>& sum = all[of];
         sum.resize(columns.size());
-        for (std::size_t i = 0; i < columns.size(); ++i) sum[i] += std::stoull(cells[at(columns[i])]);
+        for (std::size_t i = 0; i < columns.size(); ++i) sum[i] += std::stoll(cells[at(columns[i])]);
       }
     }
   }
   // Rows with nothing but a mark.
   std::erase_if(all, [](const auto& each) {
-    for (const std::uint64_t number : each.second) {
+    for (const std::int64_t number : each.second) {
       if (number != 0) return false;
     }
     return true;
@@ -119,6 +121,77 @@ TEST_P(LiveRowsTest, intervals_add_up_to_the_capture) {
   EXPECT_EQ(sums(live, "pauses", {"port", "kind", "priority"}, {"xoff", "xon", "pauses"}),
             sums(whole, "pauses", {"port", "kind", "priority"}, {"xoff", "xon", "pauses"}));
   EXPECT_EQ(sums(live, "runs", {"run"}, {"run"}).size(), 1U);
+}
+
+/// A snapshot with flows from 10.0.0.1 to queue pairs 1, 2 ... that have so many packets of 1000 bytes.
+Snapshot with_flows(const std::vector<std::uint64_t>& packets) {
+  Snapshot snapshot;
+  for (std::size_t i = 0; i < packets.size(); ++i) {
+    Flow& flow = snapshot.flows.emplace_back();
+    const unsigned char src[] = {10, 0, 0, 1}, dst[] = {10, 0, 0, 2};
+    flow.id = i;
+    flow.key.src = dissect::IpAddress::v4(src);
+    flow.key.dst = dissect::IpAddress::v4(dst);
+    flow.key.dst_qp = static_cast<std::uint32_t>(i) + 1;
+    flow.packets = packets[i];
+    flow.bytes = 1000 * packets[i];
+  }
+  return snapshot;
+}
+
+/// Packets that rows tell of each queue pair after all these snapshots.
+struct Told {
+  std::map<std::string, std::vector<std::int64_t>> flows, pairs, heartbeats;
+  std::size_t rows = 0;
+};
+Told told_of(const std::vector<Snapshot>& all) {
+  LiveRows rows({}, {});
+  std::vector<StoreBatch> batches;
+  std::int64_t time = 1'795'176'000'000'000'000;
+  for (const Snapshot& snapshot : all) {
+    rows.add(snapshot, nullptr, {time, time + ten_seconds});
+    for (StoreBatch& batch : rows.take(snapshot, {time, time + ten_seconds}, 0))
+      batches.push_back(std::move(batch));
+    time += ten_seconds;
+  }
+  Told told{sums(batches, "intervals", {"dst_qp"}, {"packets", "bytes"}),
+            sums(batches, "pairs", {"src"}, {"packets", "bytes"}),
+            sums(batches, "heartbeats", {}, {"roce_packets"})};
+  for (const StoreBatch& batch : batches) {
+    for (const StoreBlock& block : batch.blocks)
+      told.rows += block.table->name == "intervals" ? block.rows : 0;
+  }
+  return told;
+}
+
+/// Packets turn out to be copies of a mirror only when later ones have told so.
+TEST(LiveRowsOfCopies, what_was_told_too_much_is_taken_back) {
+  const Told told =
+      told_of({with_flows({100, 7}), with_flows({260, 7}), with_flows({180, 7}), with_flows({190, 7})});
+  EXPECT_EQ(told.flows.at("1|"), (std::vector<std::int64_t>{190, 190'000}));
+  EXPECT_EQ(told.flows.at("2|"), (std::vector<std::int64_t>{7, 7'000}));
+  EXPECT_EQ(told.pairs.at("10.0.0.1|"), (std::vector<std::int64_t>{197, 197'000}));
+  EXPECT_EQ(told.heartbeats.at(""), (std::vector<std::int64_t>{197}));
+  EXPECT_EQ(told.rows, 5U);  // a flow at rest has none
+}
+
+/// The largest first; what has no room waits, and none becomes negative.
+TEST(LiveRowsOfCopies, what_waits_for_room_is_told_later) {
+  constexpr std::size_t more = 10;
+  std::vector<std::uint64_t> packets(LiveRows::flows_at_most + more, 100);
+  for (std::size_t i = 0; i < more; ++i) packets[i] = 5 + i;
+  Told told = told_of({with_flows(packets)});
+  EXPECT_EQ(told.flows.size(), LiveRows::flows_at_most);
+  EXPECT_EQ(told.flows.count("1|"), 0U);
+  std::vector<std::uint64_t> fewer = packets;
+  fewer[0] = 3;
+  told = told_of({with_flows(packets), with_flows(fewer)});
+  EXPECT_EQ(told.flows.size(), packets.size());
+  EXPECT_EQ(told.flows.at("1|"), (std::vector<std::int64_t>{3, 3'000}));
+  EXPECT_EQ(told.rows, packets.size());
+  const auto all =
+      static_cast<std::int64_t>(100 * LiveRows::flows_at_most + 5 * more + more * (more - 1) / 2 - 2);
+  EXPECT_EQ(told.pairs.at("10.0.0.1|"), (std::vector<std::int64_t>{all, 1000 * all}));
 }
 
 INSTANTIATE_TEST_SUITE_P(Samples, LiveRowsTest,
