@@ -90,7 +90,10 @@ class Server:
                 self.ask("SELECT 1")
                 return
             except OSError:
-                assert self.process.poll() is None and time.monotonic() < end, "clickhouse-server does not begin: " + self.home
+                assert time.monotonic() < end, "clickhouse-server does not begin: " + self.home
+                if self.process.poll() is not None:  # while it was away somebody's connection may have had its port
+                    time.sleep(1)
+                    self.launch()
                 time.sleep(0.05)
 
     def start(self):
@@ -142,8 +145,15 @@ class Cluster:
         self.address = self.servers[0].address + "?cluster=fleet"
 
     def start(self):
+        self.start_zookeeper()
+        for server in self.servers:
+            server.launch()
+        for server in self.servers:
+            server.wait()
+
+    def start_zookeeper(self):
         folder = self.home + "/zk"
-        os.makedirs(folder + "/data")
+        os.makedirs(folder + "/data", exist_ok=True)
         write(folder + "/zoo.cfg", f"tickTime=2000\ndataDir={folder}/data\nclientPort={self.zookeeper_port}\nclientPortAddress=127.0.0.1\n"
               "maxClientCnxns=0\nadmin.enableServer=false\n4lw.commands.whitelist=srvr\n")
         self.zookeeper = subprocess.Popen([ZOOKEEPER, "-Xmx128m", "-XX:+UseSerialGC", "-Dzookeeper.jmx.log4j.disable=true",
@@ -161,14 +171,14 @@ class Cluster:
                 pass
             assert self.zookeeper.poll() is None and time.monotonic() < end, "ZooKeeper does not begin"
             time.sleep(0.1)
-        for server in self.servers:
-            server.launch()
-        for server in self.servers:
-            server.wait()
+
+    def end_zookeeper(self):
+        if self.zookeeper is not None:
+            self.zookeeper.terminate()
+            self.zookeeper.wait(timeout=PATIENCE)
+            self.zookeeper = None
 
     def end(self):
         for server in self.servers:
             server.end()
-        if self.zookeeper is not None:
-            self.zookeeper.terminate()
-            self.zookeeper.wait(timeout=PATIENCE)
+        self.end_zookeeper()

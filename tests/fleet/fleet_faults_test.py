@@ -10,33 +10,21 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 
 import clickhouse
 import generator
-
-PROGRAM, SAMPLES = os.path.abspath(sys.argv.pop(1)), os.path.abspath(sys.argv.pop(1))
-HOSTS = 12
-TABLES = ("intervals", "pairs", "nodes", "heartbeats")
+from shipping import PROGRAM, SAMPLES, Shipping, run
 
 
-def run(*words, **more):
-    env = {**os.environ, "LC_ALL": "C.UTF-8", **more}
-    done = subprocess.run([PROGRAM, *words], capture_output=True, text=True, check=False, timeout=300, env=env)
-    return done.returncode, done.stdout, done.stderr
-
-
-class Faults(unittest.TestCase):
+class Faults(Shipping, unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory()
-        cls.home = cls.folder.name
+        cls.prepare()
         cls.server = clickhouse.Server(cls.home + "/single", tls=shutil.which("openssl") is not None)
         cls.server.start()
         cls.target = cls.server.address
-        cls.truth = generator.generate(cls.home + "/all", hosts=HOSTS, flows=4, intervals=60)
 
     @classmethod
     def tearDownClass(cls):
@@ -46,29 +34,7 @@ class Faults(unittest.TestCase):
     def setUp(self):
         self.server.ask("DROP DATABASE IF EXISTS roce")
         self.assertEqual(run("store", "init", self.target)[0], 0)
-        self.spool = os.path.join(self.home, "spool")
-        shutil.rmtree(self.spool, ignore_errors=True)
-        shutil.copytree(self.home + "/all", self.spool)
-
-    def waiting(self):
-        return len(glob.glob(self.spool + "/*.batch"))
-
-    def all_once(self):
-        self.assertEqual(self.waiting(), 0)
-        self.assertEqual(self.server.number("SELECT count() FROM roce.intervals"), self.truth.rows)
-        self.assertEqual(self.server.number("SELECT uniqExact((run, seq, row)) FROM roce.intervals"), self.truth.rows)
-        self.assertEqual(self.server.number("SELECT count() FROM roce.pairs"), self.truth.rows)
-        self.assertEqual(self.server.number("SELECT count() FROM roce.heartbeats"), self.truth.batches)
-
-    def ship(self):
-        """Not while the server still adds what a killed client had sent: that is refused, and said."""
-        end = time.monotonic() + 60
-        while True:
-            status, out, err = run("ship", self.spool, "--to", self.target, "--once")
-            if status == 0 or "is still at work on a batch" not in err or time.monotonic() > end:
-                break
-            time.sleep(0.2)
-        self.assertEqual((status, out), (0, ""), err)
+        self.fill()
 
     def test_a_batch_that_is_sent_twice(self):
         self.ship()
@@ -102,23 +68,36 @@ class Faults(unittest.TestCase):
 
     def test_a_server_that_is_killed(self):
         """It ships on when the server is back, and says once that it was away."""
-        with open(self.home + "/said", "w+", encoding="utf-8") as said:
-            shipping = subprocess.Popen([PROGRAM, "ship", self.spool, "--to", self.target], stderr=said)
-            for delay in (0.1, 0.4):
-                time.sleep(delay)
-                self.server.end(signal.SIGKILL)
-                time.sleep(2)
-                self.server.start()
-            end = time.monotonic() + 90
-            while self.waiting() and time.monotonic() < end:
-                time.sleep(0.1)
-            shipping.send_signal(signal.SIGTERM)
-            self.assertEqual(shipping.wait(timeout=90), 0)
-            said.seek(0)
-            words = said.read()
+        shipping = self.ship_on()
+        for delay in (0.1, 0.4):
+            time.sleep(delay)
+            self.server.end(signal.SIGKILL)
+            time.sleep(2)
+            self.server.start()
+        words = self.ends(shipping)
         self.all_once()
         self.assertIn(self.target, words)
         self.assertLess(len(words.splitlines()), 8, words)
+
+    def test_a_server_that_is_away_for_long(self):
+        """Captures go on: their batches wait, and go when it is back. It says once that it is away, however long (here for
+        four of its attempts)."""
+        self.server.end()
+        self.addCleanup(lambda: self.server.process or self.server.start())
+        batches = sorted(glob.glob(self.spool + "/*.batch"))
+        late = {path: path + ".later" for path in batches[len(batches) // 2:]}
+        for path, later in late.items():
+            os.rename(path, later)
+        shipping = self.ship_on()
+        for path, later in late.items():
+            time.sleep(15 / len(late))
+            os.rename(later, path)
+        self.assertEqual(self.waiting(), self.truth.batches)
+        self.server.start()
+        words = self.ends(shipping)
+        self.all_once()
+        self.assertEqual(len(words.splitlines()), 1, words)
+        self.assertIn(self.target, words)
 
     def test_a_server_that_is_away(self):
         self.server.end()
