@@ -422,6 +422,17 @@ Expected<void> ClickHouseStore::add_block(const StoreBatch& batch, const StoreBl
   return post(settings, block.text, true).map([](const std::string&) {});
 }
 
+Expected<std::string> ClickHouseStore::lines(const std::string& sql) {
+  return post("database=" + address_.place.database + "&wait_end_of_query=1", sql + "\nFORMAT TabSeparated",
+              false);
+}
+
+Expected<void> ClickHouseStore::add_nodes(const StoreBlock& nodes) {
+  const std::string insert = fmt::format("INSERT INTO nodes ({}) FORMAT TabSeparated", nodes.columns);
+  return post("database=" + address_.place.database + "&query=" + url_encoded(insert), nodes.text, true)
+      .map([](const std::string&) {});
+}
+
 Expected<std::vector<StoreTableStatus>> ClickHouseStore::status() {
   std::vector<StoreTableStatus> all;
   for (const StoreTable& table : store_tables()) {

@@ -34,6 +34,8 @@ class ClickHouseStore final : public Store {
   [[nodiscard]] capture::Expected<bool> add(const StoreBatch& batch) override;
   [[nodiscard]] capture::Expected<bool> has_run(std::uint64_t run) override;
   [[nodiscard]] capture::Expected<StoreAnswer> ask(const std::string& sql) override;
+  [[nodiscard]] capture::Expected<std::string> lines(const std::string& sql) override;
+  [[nodiscard]] capture::Expected<void> add_nodes(const StoreBlock& nodes) override;
   [[nodiscard]] capture::Expected<std::vector<StoreTableStatus>> status() override;
   [[nodiscard]] capture::Expected<std::int64_t> version() override;
   [[nodiscard]] capture::Expected<std::int64_t> remove_before(std::int64_t time) override;

@@ -147,4 +147,44 @@ std::vector<std::string> change_type_statements(StoreEngine engine, const StoreT
   return alter_statements(engine, table, place, fmt::format("MODIFY COLUMN {} {}", column.name, type));
 }
 
+std::vector<std::string> user_statements(const StorePlace& place) {
+  const std::string& base = place.database;
+  std::vector<std::string> all{
+      "CREATE USER IF NOT EXISTS roce_writer IDENTIFIED WITH sha256_password BY 'PASSWORD'",
+      fmt::format("GRANT INSERT ON {}.* TO roce_writer", base)};
+  // Before it repeats something it asks what is there.
+  for (const StoreTable& table : store_tables()) {
+    if (!is_everywhere(table))
+      all.push_back(fmt::format("GRANT SELECT(time, run, seq) ON {}.{} TO roce_writer", base, table.name));
+  }
+  all.push_back(fmt::format("GRANT SELECT(version) ON {}.schema TO roce_writer", base));
+  all.emplace_back("GRANT SELECT(query_id) ON system.processes TO roce_writer");
+  all.emplace_back(
+      "CREATE USER IF NOT EXISTS roce_reader IDENTIFIED WITH sha256_password BY 'PASSWORD' SETTINGS readonly "
+      "= 2");
+  all.push_back(fmt::format("GRANT SELECT ON {}.* TO roce_reader", base));
+  return all;
+}
+
+std::string users_file(const StorePlace& place) {
+  const auto user = [&](std::string_view name, std::string_view profile) {
+    return fmt::format(
+        "    <{0}>\n"
+        "      <password_sha256_hex>SHA256_OF_PASSWORD</password_sha256_hex>\n"
+        "      <networks><ip>::/0</ip></networks>\n"
+        "      <profile>{1}</profile>\n"
+        "      <quota>default</quota>\n"
+        "      <allow_databases><database>{2}</database></allow_databases>\n"
+        "    </{0}>\n",
+        name, profile, place.database);
+  };
+  return "<yandex>\n"
+         "  <profiles>\n"
+         "    <roce_writer><allow_ddl>0</allow_ddl></roce_writer>\n"
+         "    <roce_reader><readonly>2</readonly><allow_ddl>0</allow_ddl></roce_reader>\n"
+         "  </profiles>\n"
+         "  <users>\n" +
+         user("roce_writer", "roce_writer") + user("roce_reader", "roce_reader") + "  </users>\n</yandex>\n";
+}
+
 }  // namespace roce::analyze

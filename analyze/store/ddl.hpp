@@ -36,6 +36,13 @@ struct StorePlace {
 [[nodiscard]] std::vector<std::string> change_type_statements(StoreEngine engine, const StoreTable& table,
                                                               const StoreColumn& column, std::string_view now,
                                                               const StorePlace& place = {});
+/// Statements of ClickHouse from 20.4 on that make two users: `roce_writer` of hosts, who adds rows and sees
+/// no more than which batches are there, and `roce_reader` of `fleet`, who changes nothing. With "PASSWORD"
+/// where theirs belong.
+[[nodiscard]] std::vector<std::string> user_statements(const StorePlace& place = {});
+/// The same as a file for users.d of any ClickHouse; 18.16 knows no rights to columns, so its writer can
+/// read. "SHA256_OF_PASSWORD" is where that belongs.
+[[nodiscard]] std::string users_file(const StorePlace& place = {});
 /// "time, host, device ...": the names of a table's columns.
 [[nodiscard]] std::string column_names(const StoreTable& table);
 /// "DateTime", "UInt64" ... of ClickHouse; "INTEGER" ... of SQLite.

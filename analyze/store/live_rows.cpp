@@ -359,7 +359,7 @@ bool LiveRows::urgent() const noexcept {
 }
 
 std::vector<StoreBatch> LiveRows::take(const Snapshot& snapshot, const StoreInterval& covered,
-                                       std::uint32_t batches_lost) {
+                                       std::uint32_t batches_lost, std::int64_t clock_error_ns) {
   Memory& m = *memory_;
   const SnapshotRows from(snapshot, m.identity, m.run);
   m.begin(from, store_time(covered.from_ns));
@@ -379,6 +379,7 @@ std::vector<StoreBatch> LiveRows::take(const Snapshot& snapshot, const StoreInte
   beat.dropped = since(m.dropped, beat.dropped);
   beat.rows_folded = static_cast<std::uint32_t>(m.folded);
   beat.batches_lost = batches_lost;
+  beat.clock_error_ns = clock_error_ns;
   m.rows = 0;
   m.folded = 0;
   m.urgent = false;

@@ -40,9 +40,9 @@ class LiveRows {
   [[nodiscard]] std::uint64_t rows() const noexcept;
   /// Whether an error was found since then: it should not wait.
   [[nodiscard]] bool urgent() const noexcept;
-  /// Everything since the last take(), with `pairs` and a heartbeat.
+  /// Everything since the last take(), with `pairs` and a heartbeat. `clock_error_ns`: see its column.
   [[nodiscard]] std::vector<StoreBatch> take(const Snapshot& snapshot, const StoreInterval& covered,
-                                             std::uint32_t batches_lost);
+                                             std::uint32_t batches_lost, std::int64_t clock_error_ns = 0);
 
  private:
   struct Memory;

@@ -203,7 +203,7 @@ GROUP BY host, class, dscp HAVING wrong > 0 ORDER BY wrong DESC, host, class, ds
 const QuestionSql hosts_sql{
     R"(SELECT host, device, run, COUNT(DISTINCT seq) AS batches, MAX(seq) - MIN(seq) + 1 - COUNT(DISTINCT seq) AS missing,
   SUM(packets) AS n_packets, SUM(roce_packets) AS n_roce, SUM(dropped) AS drops, MAX(failed) AS n_failed,
-  MIN(clock_error_ns) AS worst_clock, CAST(MAX(time) AS Int64) AS last_time
+  CASE WHEN MIN(clock_error_ns) < 0 THEN -1 ELSE MAX(clock_error_ns) END AS worst_clock, CAST(MAX(time) AS Int64) AS last_time
 FROM heartbeats WHERE time >= {since}
 GROUP BY host, device, run ORDER BY missing DESC, drops DESC, host, device, run LIMIT {top})"};
 

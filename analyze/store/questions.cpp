@@ -192,7 +192,7 @@ constexpr AnswerColumn host_answer[] = {
     {"roce_packets", "RoCE", count, "of them RoCE"},
     {"dropped", "dropped", count, "by the capture"},
     {"failed", "failed", count, "connections that failed", 5},
-    {"clock_error_ns", "clock", duration, "the kernel's estimate; -1: nothing disciplines the clock", 4},
+    {"clock_error_ns", "clock", duration, "most that it may be wrong by; -1: nothing disciplines it", 4},
     {"last", "last", seconds, "begin of its last batch"},
 };
 

@@ -523,8 +523,8 @@ const Made<HeartbeatRow>& heartbeats() {
           RowColumns<R>{
               of<R, &R::span_ms>("span_ms", "length of what the batch covers"),
               of<R, &R::clock_error_ns>("clock_error_ns",
-                                        "the kernel's estimate; -1: nothing "
-                                        "disciplines the clock"),
+                                        "most that the kernel takes the clock to be wrong by (adjtimex); 0: "
+                                        "not known; -1: nothing disciplines it"),
               of<R, &R::rows>("rows", "rows of the batch in all tables, without this one"),
               of<R, &R::rows_folded>("rows_folded", "flows beyond the limit of rows"),
               of<R, &R::batches_lost>("batches_lost", "that did not fit into the spool so far"),

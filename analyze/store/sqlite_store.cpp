@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "analyze/store/ddl.hpp"
+#include "analyze/store/row_table.hpp"
 
 namespace roce::analyze {
 namespace {
@@ -263,6 +264,33 @@ Expected<void> SqliteStore::add_block(const StoreBlock& block) {
   if (rows != block.rows)
     return tl::unexpected(error_of(ErrorKind::damaged, {}, "a batch with fewer or more rows than it says"));
   return {};
+}
+
+Expected<std::string> SqliteStore::lines(const std::string& sql) {
+  auto statement = database_.prepare(sql);
+  if (!statement) return tl::unexpected(statement.error());
+  const auto width = static_cast<int>(statement->columns().size());
+  std::string text;
+  while (true) {
+    const auto more = statement->step();
+    if (!more) return tl::unexpected(more.error());
+    if (!*more) return text;
+    for (int i = 0; i < width; ++i) {
+      if (i != 0) text += '\t';
+      const StoreCell cell = statement->cell(i);
+      if (const auto* number = std::get_if<std::int64_t>(&cell)) append_cell(text, *number);
+      if (const auto* fraction = std::get_if<double>(&cell)) append_cell(text, *fraction);
+      if (const auto* words = std::get_if<std::string>(&cell)) append_cell(text, *words);
+    }
+    text += '\n';
+  }
+}
+
+Expected<void> SqliteStore::add_nodes(const StoreBlock& nodes) {
+  auto transaction = Transaction::begin(database_);
+  if (!transaction) return tl::unexpected(transaction.error());
+  if (auto added = add_block(nodes); !added) return added;
+  return transaction->end();
 }
 
 Expected<std::vector<StoreTableStatus>> SqliteStore::status() {

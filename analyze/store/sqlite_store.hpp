@@ -42,6 +42,8 @@ class SqliteStore final : public Store {
   [[nodiscard]] capture::Expected<StoreAnswer> ask(const std::string& sql) override {
     return database_.rows(sql);
   }
+  [[nodiscard]] capture::Expected<std::string> lines(const std::string& sql) override;
+  [[nodiscard]] capture::Expected<void> add_nodes(const StoreBlock& nodes) override;
   [[nodiscard]] capture::Expected<std::vector<StoreTableStatus>> status() override;
   [[nodiscard]] capture::Expected<std::int64_t> version() override;
   [[nodiscard]] capture::Expected<std::int64_t> remove_before(std::int64_t time) override;

@@ -46,6 +46,10 @@ class Store {
   [[nodiscard]] virtual capture::Expected<bool> has_run(std::uint64_t run) = 0;
   /// Rows of a statement in the dialect of its engine.
   [[nodiscard]] virtual capture::Expected<StoreAnswer> ask(const std::string& sql) = 0;
+  /// The same as lines of ClickHouse's TabSeparated.
+  [[nodiscard]] virtual capture::Expected<std::string> lines(const std::string& sql) = 0;
+  /// Adds rows of `nodes`, which are of no batch.
+  [[nodiscard]] virtual capture::Expected<void> add_nodes(const StoreBlock& nodes) = 0;
   [[nodiscard]] virtual capture::Expected<std::vector<StoreTableStatus>> status() = 0;
   /// Version of its tables.
   [[nodiscard]] virtual capture::Expected<std::int64_t> version() = 0;

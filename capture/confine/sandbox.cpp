@@ -154,6 +154,8 @@ constexpr const char* always[] = {
     "gettimeofday",
     "clock_gettime",
     "clock_getres",
+    "adjtimex",  // how wrong the clock may be; setting it needs a capability that is gone
+    "clock_adjtime",
     "getrandom",
 };
 

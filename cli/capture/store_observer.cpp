@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/capture/store_observer.hpp"
 
+#include <sys/timex.h>
+
+#include <cstdint>
 #include <utility>
 
 #include "cli/core/output.hpp"
@@ -9,6 +12,13 @@ namespace roce::cli {
 namespace {
 
 constexpr std::int64_t day_ns = 86'400'000'000'000;
+
+/// The most that the kernel takes the clock to be wrong by; -1: nothing disciplines it, or it cannot be read.
+std::int64_t clock_error_ns() {
+  timex clock{};
+  const int state = ::adjtimex(&clock);
+  return state < 0 || state == TIME_ERROR ? -1 : std::int64_t{clock.maxerror} * 1000;
+}
 
 }  // namespace
 
@@ -57,7 +67,8 @@ void StoreObserver::add(const analyze::Snapshot& snapshot, std::int64_t now) {
 }
 
 void StoreObserver::flush(const analyze::Snapshot& snapshot, std::int64_t now) {
-  for (const analyze::StoreBatch& batch : rows_->take(snapshot, {batch_from_ns_, now}, spool_.lost())) {
+  for (const analyze::StoreBatch& batch :
+       rows_->take(snapshot, {batch_from_ns_, now}, spool_.lost(), clock_error_ns())) {
     const auto added = spool_.add(batch);
     if (added) {
       told_ = 0;

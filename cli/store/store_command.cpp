@@ -11,6 +11,7 @@
 #include "analyze/base/json_writer.hpp"
 #include "analyze/base/units.hpp"
 #include "analyze/base/value_format.hpp"
+#include "analyze/store/copy.hpp"
 #include "analyze/store/ddl.hpp"
 #include "analyze/store/store.hpp"
 #include "cli/core/command.hpp"
@@ -26,7 +27,9 @@ struct StoreOptions {
   analyze::StoreTarget target;
   std::string keep;
   std::uint64_t run = 0;
+  analyze::StoreTarget copy_to;
   std::string engine = "sqlite";
+  std::string users;
   bool json = false;
 };
 
@@ -106,13 +109,32 @@ int run_prune(const StoreOptions& options) {
   return print_text(fmt::format("{} rows removed\n", *removed), exit_ok);
 }
 
+int run_copy(const StoreOptions& options) {
+  analyze::StoreTarget target = options.target;
+  target.name = options.copy_to.name;
+  if (auto made = analyze::make_store_if_missing(target, program_version(), seconds_now()); !made)
+    return failed(made.error());
+  auto from = analyze::open_store(options.target, analyze::Store::Access::read);
+  if (!from) return failed(from.error());
+  auto to = analyze::open_store(target, analyze::Store::Access::write);
+  if (!to) return failed(to.error());
+  const auto copied = analyze::copy_store(**from, **to);
+  if (!copied) return failed(copied.error());
+  return print_text(fmt::format("{} rows in {} batches copied to {}, {} batches were there\n", copied->rows,
+                                copied->batches, target.name, copied->known),
+                    exit_ok);
+}
+
 int run_schema(const StoreOptions& options) {
   using analyze::StoreEngine;
+  if (options.users == "xml") return print_text(analyze::users_file(), exit_ok, Encoding::utf8);
   const StoreEngine engine = options.engine == "sqlite"       ? StoreEngine::sqlite
                              : options.engine == "clickhouse" ? StoreEngine::clickhouse
                                                               : StoreEngine::cluster;
   std::string text;
-  for (const std::string& statement : analyze::make_statements(engine)) text += statement + ";\n";
+  for (const std::string& statement :
+       options.users == "sql" ? analyze::user_statements() : analyze::make_statements(engine))
+    text += statement + ";\n";
   return print_text(text, exit_ok, Encoding::utf8);
 }
 
@@ -147,10 +169,29 @@ void add_store(CLI::App& app, Action& action) {
       ->add_option("--run", options->run,
                    "the capture of that number (fleet hosts), so that it can be added anew")
       ->type_name("N");
-  add("schema", "print the statements that make the tables", run_schema)
-      ->add_option("--engine", options->engine, "sqlite, clickhouse or cluster")
+  CLI::App* copy =
+      add("copy", "add what a store has to another one: a file to a ClickHouse, or back", run_copy);
+  add_target_access(*copy, options->target);
+  copy->add_option("FROM", options->target.name, "the store that is read")
+      ->required()
+      ->check(empty_error)
+      ->type_name("");
+  copy->add_option("TO", options->copy_to.name,
+                   "the store that gets the rows; a file is made if there is none")
+      ->required()
+      ->check(empty_error)
+      ->type_name("");
+  CLI::App* schema =
+      add("schema", "print the statements that make the tables, or users of a ClickHouse", run_schema);
+  schema->add_option("--engine", options->engine, "sqlite, clickhouse or cluster")
       ->check(CLI::IsMember({"sqlite", "clickhouse", "cluster"}))
       ->type_name("NAME");
+  schema
+      ->add_option(
+          "--users", options->users,
+          "a user for hosts and one for `fleet`: sql (ClickHouse from 20.4 on), xml (a file for users.d)")
+      ->check(CLI::IsMember({"sql", "xml"}))
+      ->type_name("FORM");
 }
 
 }  // namespace roce::cli

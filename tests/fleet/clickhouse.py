@@ -35,13 +35,9 @@ CONFIG = """<yandex><logger><level>warning</level><log>{home}/server.log</log><e
 TLS = """<https_port>{port}</https_port><openSSL><server><certificateFile>{home}/cert.pem</certificateFile>
 <privateKeyFile>{home}/key.pem</privateKeyFile><verificationMode>none</verificationMode><loadDefaultCAFile>true</loadDefaultCAFile>
 <cacheSessions>true</cacheSessions><disableProtocols>sslv2,sslv3</disableProtocols></server></openSSL>"""
-USERS = """<yandex><profiles><default><max_memory_usage>2000000000</max_memory_usage><background_pool_size>4</background_pool_size></default>
-<writing><allow_ddl>0</allow_ddl></writing><reading><readonly>2</readonly></reading></profiles>
+USERS = """<yandex><profiles><default><max_memory_usage>2000000000</max_memory_usage><background_pool_size>4</background_pool_size></default></profiles>
 <users><default><password></password><networks><ip>127.0.0.1</ip></networks><profile>default</profile><quota>default</quota></default>
-<roce_writer><password_sha256_hex>{sha}</password_sha256_hex><networks><ip>127.0.0.1</ip></networks><profile>writing</profile>
-<quota>default</quota><allow_databases><database>roce</database></allow_databases></roce_writer>
-<roce_reader><password_sha256_hex>{sha}</password_sha256_hex><networks><ip>127.0.0.1</ip></networks><profile>reading</profile>
-<quota>default</quota><allow_databases><database>roce</database></allow_databases></roce_reader></users>
+</users>
 <quotas><default><interval><duration>3600</duration><queries>0</queries><errors>0</errors><result_rows>0</result_rows><read_rows>0</read_rows>
 <execution_time>0</execution_time></interval></default></quotas></yandex>"""
 
@@ -62,9 +58,9 @@ def write(path, text):
 
 
 class Server:
-    """One server; `cluster`: what it is part of, as XML."""
+    """One server; `cluster`: what it is part of, as XML; `users`: as `store schema --users xml` prints them, with PASSWORD."""
 
-    def __init__(self, home, ports=None, cluster="<remote_servers/>", tls=False):
+    def __init__(self, home, ports=None, cluster="<remote_servers/>", tls=False, users=None):
         os.makedirs(home)
         self.home = home
         self.process = None
@@ -76,7 +72,10 @@ class Server:
                            check=True, stderr=subprocess.DEVNULL)
             https = TLS.format(port=self.https, home=home)
         write(home + "/config.xml", CONFIG.format(home=home, http=self.http, tcp=tcp, between=between, https=https, cluster=cluster))
-        write(home + "/users.xml", USERS.format(sha=hashlib.sha256(PASSWORD.encode()).hexdigest()))
+        write(home + "/users.xml", USERS)
+        if users:
+            os.makedirs(home + "/users.d")
+            write(home + "/users.d/roce.xml", users.replace("SHA256_OF_PASSWORD", hashlib.sha256(PASSWORD.encode()).hexdigest()))
         self.address = f"clickhouse://127.0.0.1:{self.http}/roce"
 
     def launch(self):

@@ -6,9 +6,11 @@ it is what the generator knows. Usage: fleet_engines_test.py ROCEANALYZE SAMPLES
 import json
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 import clickhouse
@@ -97,6 +99,35 @@ class Engines(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn("has this capture already", done.stderr)
             self.assertEqual(self.ask(store, "hosts", "--top", "1000"), before)
+
+    def test_copies(self):
+        """From a file to a server and back: the same answers, and nothing twice."""
+        home = self.folder.name
+        there, back = self.stores["clickhouse"].replace("/roce", "/copied"), home + "/back.store"
+        run("store", "init", there)
+        try:
+            for source, target in ((self.stores["sqlite"], there), (there, back)):
+                done = run("store", "copy", source, target)
+                self.assertIn(f"in {self.truth.batches + 2} batches copied to", done)
+                self.assertIn(f"in 0 batches copied to {target}, {self.truth.batches + 2} batches were there", run("store", "copy", source, target))
+                for question in QUESTIONS:
+                    words = ("fleet", question, "--top", "1000", "--json", "--from")
+                    self.assertEqual(run(*words, target), run(*words, self.stores["sqlite"]), (question, target))
+            ours, theirs = (sqlite3.connect(path) for path in (self.stores["sqlite"], back))
+            for table, in ours.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT IN ('schema', 'batches')").fetchall():
+                every = f"SELECT * FROM {table} ORDER BY " + ("address" if table == "nodes" else "run, seq, row")
+                self.assertEqual(theirs.execute(every).fetchall(), ours.execute(every).fetchall(), table)
+        finally:
+            self.server.ask("DROP DATABASE copied")
+
+    def test_a_copy_goes_on_where_it_was_killed(self):
+        target = self.folder.name + "/partly.store"
+        copying = subprocess.Popen([PROGRAM, "store", "copy", self.stores["clickhouse"], target], stdout=subprocess.DEVNULL)
+        time.sleep(0.05)
+        copying.kill()
+        copying.wait()
+        run("store", "copy", self.stores["clickhouse"], target)
+        self.assertEqual(run("fleet", "hosts", "--top", "1000", "--json", "--from", target), self.ask("sqlite", "hosts", "--top", "1000"))
 
     def test_status_and_migrate(self):
         for store, target in self.stores.items():

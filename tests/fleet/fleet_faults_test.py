@@ -22,7 +22,8 @@ class Faults(Shipping, unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.prepare()
-        cls.server = clickhouse.Server(cls.home + "/single", tls=shutil.which("openssl") is not None)
+        cls.server = clickhouse.Server(cls.home + "/single", tls=shutil.which("openssl") is not None,
+                                       users=run("store", "schema", "--users", "xml")[1])
         cls.server.start()
         cls.target = cls.server.address
 

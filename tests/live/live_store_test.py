@@ -98,6 +98,8 @@ class LiveStore(unittest.TestCase):
         self.assertEqual(glob.glob(self.store + ".spool/*.batch"), [])
         self.assertEqual(self.rows("SELECT DISTINCT host, place FROM intervals WHERE src = '10.77.0.2'"), [("h", "sender")])
         self.assertEqual(self.rows("SELECT point, interval_ms FROM runs"), [("live", 1000)])
+        for error, in self.rows("SELECT clock_error_ns FROM heartbeats"):
+            self.assertTrue(error == -1 or error > 0, error)  # by the state of this host's clock
         batches, missing = self.rows("SELECT COUNT(*), MAX(seq) + 1 - COUNT(DISTINCT seq) FROM heartbeats")[0]
         self.assertEqual(missing, 0)
         self.assertGreater(batches, 2)
@@ -257,7 +259,7 @@ class LiveStore(unittest.TestCase):
     def test_into_clickhouse(self):
         """Another process ships; the server dies three times in between, and what waits meanwhile comes later."""
         subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
-        server = clickhouse.Server(os.path.join(self.folder, "server"))
+        server = clickhouse.Server(os.path.join(self.folder, "server"), users=run("store", "schema", "--users", "xml").stdout)
         self.addCleanup(server.end)
         server.start()
         self.assertEqual(run("store", "init", server.address).returncode, 0)
