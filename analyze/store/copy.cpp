@@ -77,7 +77,7 @@ std::string all_columns(const StoreTable& table) {
 }
 
 template <class Number>
-Number number_of(const StoreCell& cell) {
+Number cell_as(const StoreCell& cell) {
   const auto* number = std::get_if<std::int64_t>(&cell);
   return number != nullptr ? static_cast<Number>(*number) : Number{};
 }
@@ -147,7 +147,7 @@ Expected<std::uint64_t> copy_nodes(Store& from, Store& to) {
   std::map<std::string, std::int64_t, std::less<>> newest;
   for (const auto& row : *there) {
     if (const auto* address = std::get_if<std::string>(&row[0]))
-      newest[*address] = number_of<std::int64_t>(row[1]);
+      newest[*address] = cell_as<std::int64_t>(row[1]);
   }
   StoreBlock block;
   block.table = find_store_table("nodes");
@@ -180,19 +180,19 @@ Expected<StoreCopied> copy_store(Store& from, Store& to) {
   if (!there) return tl::unexpected(there.error());
   std::set<BatchName> known;
   for (const auto& row : *there)
-    known.insert({number_of<std::uint64_t>(row[0]), number_of<std::uint32_t>(row[1])});
+    known.insert({cell_as<std::uint64_t>(row[0]), cell_as<std::uint32_t>(row[1])});
   const auto beats = from.ask(
       "SELECT run, seq, MAX(CAST(time AS Int64)) AS of_day, MAX(rows) AS n FROM heartbeats GROUP BY run, seq "
       "ORDER BY run, seq");
   if (!beats) return tl::unexpected(beats.error());
   Part part;
   for (const auto& row : *beats) {
-    const BatchName name{number_of<std::uint64_t>(row[0]), number_of<std::uint32_t>(row[1])};
+    const BatchName name{cell_as<std::uint64_t>(row[0]), cell_as<std::uint32_t>(row[1])};
     if (known.contains(name)) {
       ++copied.known;
       continue;
     }
-    part.add(name, number_of<std::int64_t>(row[2]), number_of<std::int64_t>(row[3]));
+    part.add(name, cell_as<std::int64_t>(row[2]), cell_as<std::int64_t>(row[3]));
     if (!part.is_full()) continue;
     if (auto done = copy_part(from, to, std::exchange(part, {}), copied); !done)
       return tl::unexpected(done.error());
