@@ -6,6 +6,7 @@
 #include "analyze/base/units.hpp"
 #include "analyze/connection/find_connection.hpp"
 #include "analyze/diagnosis/outages.hpp"
+#include "analyze/diagnosis/silent_peers.hpp"
 #include "analyze/diagnosis/size_hole.hpp"
 #include "analyze/findings/shared/retry_chains.hpp"
 #include "analyze/results/unpaired_connections.hpp"
@@ -55,7 +56,7 @@ Needs needs_of(IncidentKind what) noexcept {
 class Collector {
  public:
   explicit Collector(const Snapshot& snapshot)
-      : snapshot_(snapshot), unpaired_(snapshot), outages_(snapshot) {}
+      : snapshot_(snapshot), unpaired_(snapshot), silent_(snapshot), outages_(snapshot) {}
   [[nodiscard]] Troubles take();
 
  private:
@@ -75,6 +76,7 @@ class Collector {
 
   const Snapshot& snapshot_;
   UnpairedConnections unpaired_;
+  SilentPeers silent_;
   Outages outages_;
   Troubles all_;
   std::map<const Requester*, std::uint64_t>
@@ -334,7 +336,8 @@ void Collector::note(const Incident& incident) {
       silence(incident, *connection, *trouble);
       break;
     case IncidentKind::timeout:
-      if (!incident.over && never_answered(chain) && !unpaired_.other_may_be_there(*connection)) {
+      if (silent_.leave_unanswered(incident) ||
+          (!incident.over && never_answered(chain) && !unpaired_.may_be_answered(*connection))) {
         trouble = &at(RootCause::no_answer, Whereabouts::not_known, *connection, side);
         ++trouble->at_least;
         if (has_no_retry_left(*connection, side)) ++trouble->spent;

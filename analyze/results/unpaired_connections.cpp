@@ -29,14 +29,24 @@ UnpairedConnections::UnpairedConnections(const Snapshot& snapshot) {
   for (const Flow& flow : snapshot.flows) reached_.emplace(flow.key.dst, flow.key.dst_qp);
 }
 
+const UnpairedConnections::Held* UnpairedConnections::opposite_of(const Connection& half) const {
+  const unsigned side = seen_side(half);
+  const auto back = held_.find({half.ends[1 - side].address, half.ends[side].address});
+  return back == held_.end() ? nullptr : &back->second;
+}
+
 bool UnpairedConnections::other_may_be_there(const Connection& connection) const {
   if (!is_half(connection)) return false;
+  if (may_be_answered(connection)) return true;
+  const Held* const back = opposite_of(connection);
+  return back != nullptr && back->requests && connection.requester[1 - seen_side(connection)].seen;
+}
+
+bool UnpairedConnections::may_be_answered(const Connection& connection) const {
+  if (!is_half(connection)) return false;
   if (connection.pairing.ambiguous) return true;
-  const unsigned side = seen_side(connection);
-  const auto back = held_.find({connection.ends[1 - side].address, connection.ends[side].address});
-  if (back == held_.end()) return false;
-  return (connection.requester[side].seen && back->second.answers) ||
-         (connection.requester[1 - side].seen && back->second.requests);
+  const Held* const back = opposite_of(connection);
+  return back != nullptr && back->answers && connection.requester[seen_side(connection)].seen;
 }
 
 bool UnpairedConnections::reached(const Connection& connection) const {
@@ -47,7 +57,7 @@ bool UnpairedConnections::reached(const Connection& connection) const {
 void leave_ends_open(Snapshot& snapshot) {
   const UnpairedConnections unpaired(snapshot);
   for (Connection& connection : snapshot.connections) {
-    if (!unpaired.other_may_be_there(connection)) continue;
+    if (!unpaired.may_be_answered(connection)) continue;
     bool failed = false;
     for (Requester& requester : connection.requester) {
       requester.retries_exhausted = false;

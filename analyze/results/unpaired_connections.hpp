@@ -19,6 +19,8 @@ class UnpairedConnections {
   /// Whether another unpaired connection between the same two hosts, in the opposite direction, has the
   /// answers or requests that this one lacks. False for a connection with both directions.
   [[nodiscard]] bool other_may_be_there(const Connection& connection) const;
+  /// Whether one of those may hold answers to the requests that this one has.
+  [[nodiscard]] bool may_be_answered(const Connection& connection) const;
   /// Whether something was captured on its way to the queue pair whose packets the connection has: of one
   /// that is used twice the answers to one use may be with the other.
   [[nodiscard]] bool reached(const Connection& connection) const;
@@ -29,6 +31,8 @@ class UnpairedConnections {
     bool requests = false;
     bool answers = false;
   };
+  /// Of those in the opposite direction; null: there is none.
+  [[nodiscard]] const Held* opposite_of(const Connection& half) const;
   std::map<std::pair<dissect::IpAddress, dissect::IpAddress>, Held> held_;
   std::set<std::pair<dissect::IpAddress, std::uint32_t>> reached_;  ///< queue pairs
 };

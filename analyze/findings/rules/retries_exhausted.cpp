@@ -76,7 +76,7 @@ std::string silence_text(const Snapshot& snapshot, const HostsSeen& hosts, const
   std::string text;
   if (connection.packets[1 - c.side] == 0) {
     text =
-        UnpairedConnections(snapshot).other_may_be_there(connection)
+        UnpairedConnections(snapshot).may_be_answered(connection)
             ? fmt::format(
                   " No packet is known to be from {}: there are packets in that direction, but nothing shows "
                   "whose they are.",

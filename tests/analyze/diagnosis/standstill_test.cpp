@@ -89,6 +89,33 @@ TEST(DiagnosisPattern, WhoHasNoRetryLeftEndsUnlessAnswered) {
   }
 }
 
+/// Two repeats in vain are not enough for one, but for two requesters at once, unless the host is heard
+/// again.
+TEST(DiagnosisPattern, QueuePairsTellTogetherThatAHostAnswersNoMore) {
+  const auto answered_until = [](std::int64_t heard_ns, unsigned requesters) {
+    DiagnosisMaker maker;
+    for (unsigned i = 0; i < requesters; ++i) maker.connect(1, 2);
+    for (Flow& flow : maker.snapshot.flows) {
+      if (flow.key.src == host(2)) flow.last_time_ns = heard_ns;
+    }
+    What what;
+    what.what = IncidentKind::timeout;
+    what.learned = LearnedBy::timer;
+    what.start_ns = test_second;
+    what.learned_after_ns = 4'000'000;
+    what.over = false;
+    for (const Connection& each : maker.snapshot.connections) maker.happened(each, what).retries = 2;
+    const auto& said = maker.say();
+    return said.empty() ? std::string() : std::string(said[0].cause) + ", " + said[0].sentence;
+  };
+  EXPECT_EQ(
+      answered_until(test_second + 10'000, 2),
+      "no_answer, 10.0.0.1 gets no answer from 10.0.0.2: 2 queue pairs asked again and again, up to the "
+      "end of this capture");
+  EXPECT_EQ(answered_until(test_second + 4'000'000, 2).find("request_or_answer_lost, "), 0U);
+  EXPECT_EQ(answered_until(test_second + 10'000, 1).find("request_or_answer_lost, "), 0U);
+}
+
 /// Both ends began with other PSNs: each request is acknowledged, but as one of long ago.
 TEST(DiagnosisPattern, AnswersToOtherPsnsAreNoSilence) {
   DiagnosisMaker maker;

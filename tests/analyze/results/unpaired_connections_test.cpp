@@ -32,6 +32,11 @@ TEST(UnpairedConnections, MayBeCompletedByWhatTheyLack) {
   EXPECT_FALSE(unpaired.other_may_be_there(both));
   EXPECT_TRUE(unpaired.other_may_be_there(unsure));
   EXPECT_FALSE(unpaired.other_may_be_there(unreliable));
+  EXPECT_TRUE(unpaired.may_be_answered(asks));
+  EXPECT_FALSE(unpaired.may_be_answered(answered));  // nor asks it anything
+  EXPECT_FALSE(unpaired.may_be_answered(alone));
+  EXPECT_FALSE(unpaired.may_be_answered(both));
+  EXPECT_TRUE(unpaired.may_be_answered(unsure));
 }
 
 TEST(UnpairedConnections, OfConnectionsWithBothDirectionsCompleteNone) {
