@@ -91,6 +91,11 @@ void leave_open(const Trouble& t, Diagnosis& d) {
           w.from.place());
       break;
     case RootCause::request_or_answer_lost:
+      if (2 * t.missing > t.at_least) {
+        d.would_decide =
+            fmt::format("a capture at {}, compared with this one (roceanalyze compare)", w.from.place());
+        break;
+      }
       open(fmt::format("the request lost on its way from here to {}", w.to.name));
       open("its answer lost on the way back to here");
       open(fmt::format("{} answered too late", w.to.name));

@@ -138,7 +138,7 @@ Diagnosis diagnosis_of(const Snapshot& snapshot, const Trouble& trouble,
 bool worse(const Draft& a, const Draft& b) {
   const auto rank = [](const Draft& each) {
     const Diagnosis& d = each.diagnosis;
-    return std::tuple(d.severity, d.cost.failed,
+    return std::tuple(d.severity, !of_no_traffic.has(each.cause), d.cost.failed,
                       d.cost.stalled_ns + static_cast<std::int64_t>(d.cost.repeated_packets), d.at_least);
   };
   if (rank(a) != rank(b)) return rank(a) > rank(b);

@@ -67,7 +67,8 @@ constexpr Explains table_of_explanations[] = {
     // which had passed.
     {loss_or_reordering, corruption, Towards::same, 1},
     {loss_or_reordering, corruption, Towards::back, 0.5},
-    {loss_or_reordering, loss, Towards::same},
+    // Whichever of the two is known more often than the other.
+    {loss_or_reordering, loss, Towards::same, 0, reordering},
     {loss_or_reordering, loss, Towards::back, 0.5},
     {loss_or_reordering, reordering, Towards::same},
     // What came late, taken for lost, now and then is called lost for want of better knowledge, and the other

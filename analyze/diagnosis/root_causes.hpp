@@ -101,6 +101,9 @@ inline constexpr Causes of_one_hop{RootCause::outage, RootCause::path_mtu, RootC
 inline constexpr Causes of_both_ways{RootCause::timer_too_short, RootCause::outage, RootCause::path_mtu};
 /// It hits answers, for which the receiver's requests are sent again.
 inline constexpr Causes repeated_by_receiver{RootCause::answers_lost};
+/// What somebody set otherwise than it should be, and what the capture is like: no packet suffers by itself.
+inline constexpr Causes of_no_traffic{RootCause::marking, RootCause::settings, RootCause::protocol,
+                                      RootCause::capture};
 /// Causes whose finding knows more than the sentence says: which request, which address, who is silent since
 /// when. Its explanation is the first of the facts.
 inline constexpr Causes told_by_findings{RootCause::request_refused, RootCause::no_answer,
@@ -114,6 +117,7 @@ struct Explains {
   RootCause cause{};
   Towards way = Towards::same;  ///< which direction the cause is about, seen from the symptom's
   double share = 0;  ///< only where the symptom is at most this share of the cause; 0: however large it is
+  RootCause unless = RootCause::count_;  ///< nor where there is more of this than of the cause
 };
 /// In the order in which they are tried.
 [[nodiscard]] std::span<const Explains> explanations() noexcept;

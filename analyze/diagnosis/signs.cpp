@@ -69,8 +69,10 @@ class Collector {
   void find_size_holes();
   void note(const Incident& incident);
   [[nodiscard]] Trouble* behind_timer(const Incident& incident) const;
+  [[nodiscard]] Trouble* of_ended(const Incident& incident) const;
   Trouble& in_outage(const Outage& outage, const Connection& connection, unsigned side);
   void count_pauses(const PausePort& port);
+  void judge_timers();
   void silence(const Incident& incident, const Connection& connection, Trouble& trouble);
   [[nodiscard]] std::uint64_t usual_ns(const Requester& requester);
 
@@ -84,6 +86,8 @@ class Collector {
   /// By connection and requester: the last timer that ran out, and what trouble that was.
   std::map<std::pair<std::uint32_t, unsigned>, std::pair<const Incident*, Trouble*>> timers_;
   std::set<std::pair<std::uint32_t, unsigned>> ended_;  ///< requesters whose end some incident tells
+  /// By connection: the first incident that ended one of its queue pairs, and what trouble that was.
+  std::map<std::uint32_t, std::pair<const Incident*, Trouble*>> end_of_;
 };
 
 std::uint64_t Collector::usual_ns(const Requester& requester) {
@@ -259,11 +263,66 @@ bool slow(const Incident& incident, std::uint64_t usual_ns) {
   return 2 * incident.confirmed_ago_ns <= incident.learned_after_ns;
 }
 
+/// Whether what is said to come late is the answer to the repeat: right behind it, as answers come, though
+/// the timer takes so much longer that one to the request itself would hardly hit just that moment.
+bool answers_repeat(const Incident& incident, std::uint64_t usual_ns) {
+  constexpr std::int64_t much_longer = 16;
+  const auto usual = static_cast<std::int64_t>(usual_ns);
+  const std::int64_t took = incident.end_ns - incident.start_ns - incident.learned_after_ns;
+  return incident.over && usual > 0 && incident.learned_after_ns > much_longer * usual && took >= 0 &&
+         took <= usual;
+}
+
 void Collector::silence(const Incident& incident, const Connection& connection, Trouble& trouble) {
   ++trouble.at_least;
   if (incident.learned_after_ns <= 0) return;
   trouble.waits_ns.push_back(static_cast<std::uint64_t>(incident.learned_after_ns));
   trouble.answer_ns = std::max(trouble.answer_ns, usual_ns(connection.requester[incident.side]));
+}
+
+/// Whether nearly all that the requesters send is sent twice, by a timer, and the second time always with
+/// success. What loses nearly every request loses many of their repeats as well, and a NAK would ask for
+/// some.
+bool repeats_everything_once(const Snapshot& snapshot, const Trouble& trouble) {
+  constexpr std::size_t enough = 10;
+  constexpr std::uint64_t nearly_all = 9, of = 10;
+  if (trouble.incidents.size() < enough ||
+      std::any_of(trouble.incidents.begin(), trouble.incidents.end(),
+                  [](const Incident* each) { return each->retries != 1 || !each->over; }))
+    return false;
+  return std::all_of(trouble.sides.begin(), trouble.sides.end(), [&](const auto& side) {
+    const Connection* const connection = find_connection(snapshot.connections, side.first);
+    if (connection == nullptr || connection->sent[side.second].count(Event::retransmitted_nak) != 0)
+      return false;
+    std::uint64_t messages = 0, retried = 0;
+    for (const OperationStats& operation : connection->requester[side.second].operations) {
+      messages += operation.count;
+      retried += operation.retried;
+    }
+    return messages != 0 && of * retried >= nearly_all * messages;
+  });
+}
+
+/// What timers show of some hosts may be that they are too short.
+void Collector::judge_timers() {
+  for (auto each = all_.lower_bound({RootCause::request_or_answer_lost, {}, Whereabouts{}});
+       each != all_.end() && each->first.cause == RootCause::request_or_answer_lost;) {
+    if (!repeats_everything_once(snapshot_, each->second)) {
+      ++each;
+      continue;
+    }
+    Trouble hasty = std::move(each->second);
+    hasty.cause = RootCause::timer_too_short;
+    hasty.seen = Whereabouts::responder;
+    const TroubleKey key{hasty.cause, each->first.way, hasty.seen};
+    each = all_.erase(each);
+    const auto known = all_.find(key);
+    if (known == all_.end()) {
+      all_.emplace(key, std::move(hasty));
+    } else {
+      known->second.absorb(std::move(hasty), true);
+    }
+  }
 }
 
 /// The trouble that an outage is, which shows on a connection in what that side sends, or in the answers.
@@ -288,6 +347,16 @@ Trouble* Collector::behind_timer(const Incident& incident) const {
   return soon_after ? trouble : nullptr;
 }
 
+/// The trouble of which the queue pair of the other side had ended: from then on it answers nothing (IBTA
+/// 10.3.1, error state). Null: it had not, or that was no silence.
+Trouble* Collector::of_ended(const Incident& incident) const {
+  if (incident.what != IncidentKind::timeout && incident.what != IncidentKind::path_silent) return nullptr;
+  const auto known = end_of_.find(incident.connection);
+  if (known == end_of_.end()) return nullptr;
+  const auto& [end, trouble] = known->second;
+  return end->side != incident.side && incident.start_ns >= end->end_ns ? trouble : nullptr;
+}
+
 void Collector::note(const Incident& incident) {
   const Connection* const connection = find_connection(snapshot_.connections, incident.connection);
   if (connection == nullptr || !snapshot_.completeness.bears(needs_of(incident.what), *connection)) return;
@@ -300,7 +369,8 @@ void Collector::note(const Incident& incident) {
   const bool by_timer = incident.learned == LearnedBy::timer;
   const Outage* const outage = outages_.of(incident, *connection);
   if (outage != nullptr) trouble = &in_outage(*outage, *connection, side);
-  switch (outage != nullptr ? IncidentKind::count_ : incident.what) {
+  if (trouble == nullptr) trouble = of_ended(incident);
+  switch (trouble != nullptr ? IncidentKind::count_ : incident.what) {
     case IncidentKind::loss:
       // The same incident may show losses on both sides of the capture point.
       if (incident.is_known_by(PlaceEvidence::trimmed)) {
@@ -324,7 +394,9 @@ void Collector::note(const Incident& incident) {
       ++trouble->at_least;
       break;
     case IncidentKind::slow_responder:
-      trouble = &at(RootCause::timer_too_short, Whereabouts::responder, *connection, side);
+      trouble = answers_repeat(incident, usual_ns(requester))
+                    ? &at(RootCause::request_or_answer_lost, Whereabouts::not_known, *connection, side)
+                    : &at(RootCause::timer_too_short, Whereabouts::responder, *connection, side);
       silence(incident, *connection, *trouble);
       break;
     case IncidentKind::needless_repeat:
@@ -369,6 +441,13 @@ void Collector::note(const Incident& incident) {
       ++trouble->at_least;
       break;
     case IncidentKind::unexplained:
+      // A timer ran out for it, whether what is missing here was lost or only not captured.
+      if (by_timer) {
+        trouble = &at(RootCause::request_or_answer_lost, Whereabouts::not_known, *connection, side);
+        silence(incident, *connection, *trouble);
+        ++trouble->missing;
+        break;
+      }
       trouble = &at(RootCause::unexplained, Whereabouts::not_known, *connection, sender);
       ++trouble->at_least;
       break;
@@ -385,10 +464,16 @@ void Collector::note(const Incident& incident) {
     trouble->at_most += incident.lost_at_most - incident.lost_at_least();
   if (incident.start_ns != capture::no_time && outage == nullptr)
     trouble->was_there(incident.start_ns, incident.end_ns);
+  if (of_ended(incident) != nullptr) {
+    ended_.emplace(connection->id, side);
+    return;
+  }
   const bool ends = incident.what == IncidentKind::refused_request ||
                     incident.what == IncidentKind::rnr_exhausted ||
                     incident.what == IncidentKind::path_silent;
-  if (ends && ended_.emplace(connection->id, side).second) ++trouble->failed;
+  if (!ends) return;
+  end_of_.try_emplace(connection->id, &incident, trouble);
+  if (ended_.emplace(connection->id, side).second) ++trouble->failed;
 }
 
 Troubles Collector::take() {
@@ -404,6 +489,7 @@ Troubles Collector::take() {
   for (const Connection& connection : snapshot_.connections) {
     for (unsigned side = 0; side < 2; ++side) count_ends(connection, side);
   }
+  judge_timers();
   return std::move(all_);
 }
 

@@ -25,6 +25,7 @@ void Trouble::absorb(Trouble&& other, bool same) {
   failed += other.failed;
   spent += other.spent;
   beside += other.beside;
+  missing += other.missing;
   sides.merge(other.sides);
   incidents.insert(incidents.end(), other.incidents.begin(), other.incidents.end());
   // A port that pauses waits for nothing: its times are those of its pauses.
@@ -134,6 +135,15 @@ void join_uncounted(Troubles& all) {
   }
 }
 
+/// Whether another cause shows more on that way than this one.
+bool outweighed(const Troubles& all, RootCause by, const Route& way, const Trouble& cause) {
+  std::uint64_t weight = 0;
+  for (auto at = all.lower_bound({by, way, Whereabouts{}});
+       at != all.end() && at->first.cause == by && at->first.way == way; ++at)
+    weight += at->second.weight();
+  return weight > cause.weight();
+}
+
 /// The trouble of that cause between the two hosts of the symptom; of several the one with most of it.
 Trouble* cause_of(Troubles& all, const Explains& row, const Route& way, const Trouble& symptom) {
   Trouble* best = nullptr;
@@ -146,6 +156,7 @@ Trouble* cause_of(Troubles& all, const Explains& row, const Route& way, const Tr
       if (row.share != 0 &&
           static_cast<double>(symptom.weight()) > row.share * static_cast<double>(at->second.weight()) + 1)
         continue;
+      if (row.unless != RootCause::count_ && outweighed(all, row.unless, each, at->second)) continue;
       if (best == nullptr || at->second.weight() > best->weight()) best = &at->second;
     }
   }

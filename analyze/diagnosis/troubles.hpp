@@ -31,6 +31,7 @@ struct Trouble {
   std::uint64_t at_most = 0;               ///< more than `at_least`, where the capture leaves that open
   std::uint64_t late = 0;                  ///< reordering: packets that were late when they were captured
   std::uint64_t failed = 0;                ///< connections that ended by it
+  std::uint64_t missing = 0;               ///< timers for what is not in the capture: lost, or not captured
   std::uint64_t beside = 0;                ///< connections whose peer answers, but other PSNs
   std::uint64_t spent = 0;                 ///< connections that have no retry left and were not answered yet
   std::vector<std::uint64_t> waits_ns;     ///< of requesters until their timers expired
@@ -56,6 +57,10 @@ struct Trouble {
       return std::any_of(ways.begin(), ways.end(),
                          [&](const Route& other) { return other.second == each.first; });
     });
+  }
+  /// Whether it was over before the capture ended, as far as incidents show.
+  [[nodiscard]] bool over() const {
+    return std::any_of(incidents.begin(), incidents.end(), [](const Incident* each) { return each->over; });
   }
   /// Whether the peers do answer, but nothing that was sent.
   [[nodiscard]] bool off_psns() const noexcept { return beside != 0 && beside == sides.size(); }

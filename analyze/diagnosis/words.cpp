@@ -248,8 +248,12 @@ std::string sentence_of(const Snapshot& snapshot, const Trouble& t, const HitSha
                              : "no answer");
     case RootCause::request_or_answer_lost:
       return fmt::format(
-          "{} sent requests to {} again after a timeout, {}: no answer to them came in time{}{}", w.from.name,
-          w.to.name, times(t), w.repeats, ended_words(t));
+          "{} sent requests to {} again after a timeout, {}: {}{}{}", w.from.name, w.to.name, times(t),
+          2 * t.missing > t.at_least
+              ? "packets of them are missing here, lost upstream of this capture or not captured"
+          : t.over() ? "no answer to them came in time"
+                     : "no answer to them came until this capture ended",
+          w.repeats, ended_words(t));
     case RootCause::pause:
       return fmt::format("{} {} {}, for up to {}: what is sent to {} waits{}{}", w.to.name,
                          w.to.does("pauses its link", "pause their links"), times(t), wait_text(t.timer_ns()),

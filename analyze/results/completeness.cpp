@@ -243,12 +243,18 @@ std::vector<std::string> opcode_filtered_of(const Snapshot& s) {
   Coverage coverage = s.gaps.acknowledged;
   coverage.add(s.gaps.unacknowledged);
   find_missing_parts({s.totals, {OpcodeSums::rc, OpcodeSums::uc, OpcodeSums::xrc}}, coverage, missing);
-  bool heard = false, asked_again = false;
+  bool heard = false, asked_again = false, goes_on = false;
   std::uint64_t answer_directions = 0;
   for (const Connection& c : s.connections) {
     if (!acknowledges(c.service)) continue;
     for (unsigned side = 0; side < 2; ++side) {
       if (c.requester[side].requests != 0 && !heard) heard = hears_other_direction(s, c, side);
+      // Who sends little but one request again and again waits for its answer.
+      constexpr std::uint32_t again_and_again = 3;
+      const RetryChain& chain = c.requester[side].trouble->worst_chain;
+      const bool waits = !chain.answered && chain.resends >= again_and_again &&
+                         2 * sent_again(c.sent[side]) > c.packets[side];
+      goes_on = goes_on || (c.requester[side].requests != 0 && !waits);
       // Where most of what is sent is sent again, it is not known that the READs were answered.
       asked_again = asked_again || 4 * c.requester[side].trouble->timeouts > c.requester[side].requests ||
                     2 * sent_again(c.sent[side]) > c.packets[side];
@@ -257,7 +263,7 @@ std::vector<std::string> opcode_filtered_of(const Snapshot& s) {
   }
   // READ responses and answers to atomics confirm the WRITEs before them, too. A SEND is rarely left to that.
   const std::uint64_t sends = sums.of({2, 3, 4, 5, 0x16, 0x17});
-  if (acks == 0 && heard && (sends >= enough || (writes >= enough && writes > reads + atomics)))
+  if (acks == 0 && heard && goes_on && (sends >= enough || (writes >= enough && writes > reads + atomics)))
     missing.emplace_back(dissect::opcode_name(0x11));
   if (responses == 0 && reads >= enough / 2 && acks + sums.of({0x12}) != 0 && heard && !asked_again)
     missing.emplace_back(dissect::opcode_name(0x10));

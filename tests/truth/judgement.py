@@ -72,7 +72,7 @@ def lossy(trouble, facts):
                         visible=visible_losses(facts), kinds=shape_of(trouble))
     if trouble.side == "after":
         expected.open_causes.add("loss_or_reordering")
-    if not (facts.repeats["nak"] if trouble.side == "after" else facts.decidable):
+    if not (facts.repeats["nak"] if trouble.side == "after" else facts.decidable and facts.repeats["nak"]):
         # The capture may have begun just behind what a NAK names.
         expected.open_causes |= {"request_or_answer_lost"} | ({"unexplained"} if facts.repeats["nak"] else set())
         expected.either_order.add("request_or_answer_lost")

@@ -21,6 +21,17 @@ std::uint64_t first_frame(const Case& c) noexcept {
   return c.proof.frames.empty() ? 0 : c.proof.frames.front();
 }
 
+/// What these ways have in common.
+Group::Kind common_kind(const std::set<Pair>& ways) {
+  if (ways.size() == 1) return Group::Kind::pair;
+  const auto all_have = [&](Address Pair::*end) {
+    return std::all_of(ways.begin(), ways.end(),
+                       [&](const Pair& way) { return way.*end == (*ways.begin()).*end; });
+  };
+  if (all_have(&Pair::first)) return Group::Kind::from_host;
+  return all_have(&Pair::second) ? Group::Kind::to_host : Group::Kind::several;
+}
+
 Group make_group(Group::Kind kind, std::vector<Case> cases) {
   Group group;
   group.kind = cases.size() == 1 ? Group::Kind::connection : kind;
@@ -38,7 +49,7 @@ Group make_group(Group::Kind kind, std::vector<Case> cases) {
   }
   group.connections = connections.size();
   group.pairs = pairs.size();
-  if (group.kind == Group::Kind::several && group.pairs == 1) group.kind = Group::Kind::pair;
+  if (group.kind == Group::Kind::several) group.kind = common_kind(pairs);
   if (group.kind == Group::Kind::several) {  // both ways between two hosts are of one pair
     group.pairs = static_cast<std::size_t>(std::count_if(pairs.begin(), pairs.end(), [&](const Pair& way) {
       return way.first <= way.second || !pairs.contains(Pair{way.second, way.first});

@@ -164,6 +164,91 @@ TEST(Diagnosis, AnswersThatAreQuickAsARuleAreHeldUp) {
   EXPECT_EQ(said[0].advice.find("Find what held 10.0.0.2 up now and then"), 0U);
 }
 
+/// An answer right behind the repeat, where the timer takes ages, answers the repeat.
+TEST(Diagnosis, AnswersRightBehindTheirRepeatAreNotLate) {
+  DiagnosisMaker maker;
+  Connection& c = maker.connect(1, 2);
+  OperationStats sends;
+  sends.count = 100;
+  for (int i = 0; i < 100; ++i) sends.latency_ns.add(5'000);
+  c.requester[0].operations.push_back(sends);
+  What late{
+      .what = IncidentKind::slow_responder, .place = IncidentPlace::responder, .learned = LearnedBy::timer};
+  late.learned_after_ns = 998'000;
+  for (int i = 0; i < 3; ++i) maker.happened(c, late);
+  const auto& said = maker.say();
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_EQ(said[0].cause, "request_or_answer_lost");
+}
+
+/// A loss would hit some of the repeats.
+TEST(Diagnosis, WhoSendsEverythingTwiceHasATimerThatIsTooShort) {
+  for (const std::uint64_t retried : {95U, 50U}) {
+    DiagnosisMaker maker;
+    Connection& c = maker.connect(1, 2);
+    OperationStats sends;
+    sends.count = 100;
+    sends.retried = retried;
+    for (int i = 0; i < 100; ++i) sends.latency_ns.add(1'500'000);
+    c.requester[0].operations.push_back(sends);
+    What timeout{
+        .what = IncidentKind::timeout, .place = IncidentPlace::not_known, .learned = LearnedBy::timer};
+    timeout.learned_after_ns = 1'350'000;
+    for (int i = 0; i < 20; ++i) maker.happened(c, timeout).retries = 1;
+    const auto& said = maker.say();
+    ASSERT_EQ(said.size(), 1U);
+    EXPECT_EQ(said[0].cause, retried == 95 ? "timer_too_short" : "request_or_answer_lost");
+  }
+}
+
+/// A queue pair that gave up is in the error state, and answers nothing more.
+TEST(Diagnosis, WhatAQueuePairThatEndedDoesNotAnswerIsPartOfItsEnd) {
+  DiagnosisMaker maker;
+  Connection& c = maker.connect(1, 2);
+  What silent{
+      .what = IncidentKind::path_silent, .place = IncidentPlace::not_known, .learned = LearnedBy::timer};
+  maker.happened(c, silent);
+  silent.start_ns += 2'000'000;
+  maker.happened(c, silent, 1);
+  const auto& said = maker.say();
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_EQ(said[0].from, host(1));
+  EXPECT_EQ(said[0].to, host(2));
+  EXPECT_EQ(said[0].cost.failed, 1U);
+  EXPECT_EQ(said[0].incident_count, 2U);
+}
+
+/// What may be lost or late is what is known of the others, in their number.
+TEST(Diagnosis, LostOrLateGoesWithWhatIsKnownMoreOften) {
+  DiagnosisMaker maker;
+  Connection& c = maker.connect(1, 2);
+  maker.lose(c, 1, false);
+  What late{.what = IncidentKind::reordering, .place = IncidentPlace::after_capture};
+  for (int i = 0; i < 3; ++i) maker.happened(c, late);
+  What open{.what = IncidentKind::loss_or_reordering, .place = IncidentPlace::after_capture};
+  for (int i = 0; i < 30; ++i) maker.happened(c, open);
+  const auto& said = maker.say();
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_EQ(said[0].cause, "reordering");
+  EXPECT_EQ(said[0].at_least, 3U);
+  EXPECT_EQ(said[0].at_most, 33U);
+}
+
+/// No packet suffers from a mark, however many have it.
+TEST(Diagnosis, WhatHitsTrafficStandsBeforeSettings) {
+  DiagnosisMaker maker;
+  Connection& c = maker.connect(1, 2);
+  What open{.what = IncidentKind::loss_or_reordering, .place = IncidentPlace::after_capture};
+  maker.happened(c, open);
+  c.sent[0].add(Event::illegal_sequence, 7, test_second);
+  for (int i = 0; i < 100; ++i) c.sent[0].add(Event::illegal_sequence, 7, test_second);
+  const auto& said = maker.say();
+  ASSERT_EQ(said.size(), 2U);
+  EXPECT_EQ(said[0].severity, said[1].severity);
+  EXPECT_EQ(said[0].cause, "loss_or_reordering");
+  EXPECT_EQ(said[1].cause, "protocol");
+}
+
 TEST(Diagnosis, TimersOfTwoHostsAreToldOnce) {
   DiagnosisMaker maker;
   Connection& c = maker.connect(1, 2);

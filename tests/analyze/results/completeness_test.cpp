@@ -145,6 +145,16 @@ TEST(Completeness, sends_that_nobody_acknowledges_were_filtered) {
   s.connections[0].requester[0].requests = 100;
   s.totals.opcodes[0x04] = 100;  // RC SEND Only
   EXPECT_EQ(completeness_of(s).opcode_filtered, std::vector<std::string>{"RC Acknowledge"});
+  // Who sends the same again and again has no answer.
+  Connection& c = s.connections[0];
+  const std::uint64_t packets = c.packets[0];
+  c.requester[0].trouble->worst_chain.resends = 7;
+  c.requester[0].trouble->worst_chain.answered = false;
+  c.packets[0] = 100;
+  for (int i = 0; i < 80; ++i) c.sent[0].add(Event::retransmitted_timeout, 1, capture::no_time);
+  EXPECT_TRUE(completeness_of(s).opcode_filtered.empty());
+  c.packets[0] = packets;
+  c.sent[0] = Events{};
   s.totals.opcodes[0x11] = 10;
   EXPECT_TRUE(completeness_of(s).opcode_filtered.empty());
   // Who selects packets here does not filter the capture.
