@@ -53,11 +53,20 @@ struct LostThen {
   std::uint32_t connection = 0;
 };
 
+/// How many of them were lost in a row. Where nearly all that had to be sent again was lost, these were,
+/// whatever PSNs came between: READs leave those of their responses out.
+std::uint32_t row_of(const Incident& incident) {
+  constexpr std::uint32_t many = 16;
+  const bool nearly_all =
+      incident.lost_before >= many && 4 * incident.lost_before >= 3 * incident.repeated_packets;
+  return nearly_all ? std::max(incident.lost_row, incident.lost_before) : incident.lost_row;
+}
+
 std::vector<LostThen> losses_in_time(const Trouble& trouble) {
   std::vector<LostThen> losses;
   for (const Incident* each : trouble.incidents) {
     if (each->start_ns == capture::no_time || each->lost_row == 0) continue;
-    losses.push_back({each->start_ns, each->lost_before, each->lost_row, each->connection});
+    losses.push_back({each->start_ns, each->lost_before, row_of(*each), each->connection});
   }
   std::sort(losses.begin(), losses.end(),
             [](const LostThen& a, const LostThen& b) { return a.at_ns < b.at_ns; });

@@ -7,7 +7,6 @@
 
 #include "analyze/connection/find_connection.hpp"
 #include "analyze/diagnosis/troubles.hpp"
-#include "analyze/results/unpaired_connections.hpp"
 
 namespace roce::analyze::diagnosis {
 namespace {
@@ -55,16 +54,13 @@ bool silent_since(const std::map<Key, std::int64_t>& heard, const Key& who, std:
 }
 
 std::vector<Waiting> waiting_at_the_end(const Snapshot& snapshot) {
-  const UnpairedConnections unpaired(snapshot);
   std::vector<Waiting> waiting;
   for (const Incident& incident : snapshot.incidents) {
     if (incident.what != IncidentKind::timeout || incident.over || incident.retries < repeats_each ||
         incident.start_ns == capture::no_time || incident.learned_after_ns <= 0)
       continue;
     const Connection* const connection = find_connection(snapshot.connections, incident.connection);
-    if (connection == nullptr || unpaired.may_be_answered(*connection) ||
-        !snapshot.completeness.bears(needs::both_directions, *connection))
-      continue;
+    if (connection == nullptr || !snapshot.completeness.bears(needs::both_directions, *connection)) continue;
     const unsigned side = incident.side;
     waiting.push_back({&incident,
                        {connection->ends[side].address, connection->ends[1 - side].address},
@@ -79,7 +75,8 @@ SilentPeers::SilentPeers(const Snapshot& snapshot) {
   const std::vector<Waiting> waiting = waiting_at_the_end(snapshot);
   if (waiting.empty()) return;
   const LastHeard heard(snapshot);
-  // Of two hosts, of all that wait for one host, and of all that one host waits for.
+  // Whichever flow may hold the answers, none holds any since. Of two hosts, of all that wait for one host,
+  // and of all that one host waits for.
   const auto look = [&](const auto& last, const auto& who_of) {
     std::map<decltype(who_of(waiting.front())), std::vector<const Waiting*>> groups;
     for (const Waiting& each : waiting) {
