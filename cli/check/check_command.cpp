@@ -14,6 +14,7 @@
 #include "analyze/report/json/json_report.hpp"
 #include "analyze/results/capture_health.hpp"
 #include "analyze/results/not_judged.hpp"
+#include "analyze/results/severity_counts.hpp"
 #include "capture/core/edit_distance.hpp"
 #include "capture/write/output_file.hpp"
 #include "cli/check/junit.hpp"
@@ -72,10 +73,10 @@ int show_policy(const std::string& name) {
   return out.finish();
 }
 
-/// "warning policy_dscp: 10.0.0.1 > 10.0.0.2 QP 0x000011: Rule class.data.dscp ...".
-std::string check_finding_line(const Finding& finding) {
-  return printable(fmt::format("{} {}: {}: {}", severity_name(finding.severity), finding.id, finding.subject,
-                               finding.explanation));
+/// "degraded policy_dscp: 10.0.0.1 > 10.0.0.2 QP 0x000011: Rule class.data.dscp ...".
+std::string check_finding_line(const Finding& finding, const analyze::Diagnosis* of) {
+  return printable(fmt::format("{} {}: {}: {}", analyze::consequence_text(shown_severity(finding, of)),
+                               finding.id, finding.subject, finding.explanation));
 }
 
 /// The worst diagnosis, the findings, one line each, and the result.
@@ -92,7 +93,7 @@ std::string check_text(const CheckOptions& options, const Snapshot& snapshot) {
   std::size_t failing = 0;
   for (std::size_t i = 0; i < snapshot.findings.size(); ++i) {
     failing += least.reached_by(snapshot.findings[i], told[i]) ? 1U : 0U;
-    text += check_finding_line(snapshot.findings[i]) + '\n';
+    text += check_finding_line(snapshot.findings[i], told[i]) + '\n';
   }
   const std::string where =
       fmt::format("{} in {}, policy {}", plural(snapshot.totals.roce_packets, "RoCE packet", "RoCE packets"),

@@ -10,6 +10,7 @@
 #include "analyze/results/diagnosis.hpp"
 #include "analyze/results/finding.hpp"
 #include "analyze/results/not_judged.hpp"
+#include "analyze/results/severity_counts.hpp"
 
 namespace roce::cli {
 namespace {
@@ -75,13 +76,13 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-std::string finding_text(const Finding& finding) {
+std::string finding_text(const Finding& finding, const analyze::Diagnosis* of) {
   std::string packets;
   for (const std::uint64_t packet : finding.packets)
     packets += fmt::format("{}{}", packets.empty() ? "" : ", ", packet);
   return fmt::format("{} ({}, {} times)\n{}\n{}\npackets {}\n{}\n", finding.title,
-                     severity_name(finding.severity), finding.count, finding.subject, finding.explanation,
-                     packets, finding.advice);
+                     analyze::consequence_text(shown_severity(finding, of)), finding.count, finding.subject,
+                     finding.explanation, packets, finding.advice);
 }
 
 /// The findings of one rule.
@@ -103,7 +104,7 @@ Case case_of(const analyze::Snapshot& snapshot, const std::vector<const analyze:
       out.message += fmt::format("{}: {}", finding.title, finding.subject);
     }
     ++(fails ? out.failed : out.noted);
-    (fails ? out.failure : out.output) += finding_text(finding);
+    (fails ? out.failure : out.output) += finding_text(finding, told[i]);
   }
   if (out.failed > 1) out.message += fmt::format(" and {} more", out.failed - 1);
   return out;

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <vector>
 
 namespace roce::cli {
 
@@ -37,9 +38,10 @@ bool FailOn::reached_by_diagnoses(const analyze::Snapshot& snapshot) const noexc
 }
 
 bool FailOn::reached_by(const analyze::Snapshot& snapshot) const {
-  return reached_by_diagnoses(snapshot) ||
-         std::any_of(snapshot.findings.begin(), snapshot.findings.end(),
-                     [this](const analyze::Finding& finding) { return reached_by(finding, nullptr); });
+  if (reached_by_diagnoses(snapshot)) return true;
+  const std::vector<Severity> shown = analyze::shown_severities(snapshot);
+  return !consequence_ &&
+         std::any_of(shown.begin(), shown.end(), [this](Severity severity) { return severity >= severity_; });
 }
 
 bool reaches(const analyze::Snapshot& snapshot, const std::string& level) {

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "analyze/results/severity_counts.hpp"
 #include "cli/live/live_summary.hpp"
 
 namespace roce::cli {
@@ -35,11 +36,13 @@ capture::Expected<void> EverySummary::on_start(const CaptureStart& start) {
   return {};
 }
 
-void EverySummary::on_finding(const analyze::FindingNews& news, const analyze::Snapshot&) {
+void EverySummary::on_finding(const analyze::FindingNews& news, const analyze::Snapshot& snapshot) {
   if (!findings_) return;
   const std::int64_t elapsed = (clock_() - begin_) / std::chrono::nanoseconds(1);
-  (void)output_->post(json_ ? finding_json(news, time_of_day(), elapsed)
-                            : elapsed_text(elapsed) + "  " + finding_line(news.finding) + "\n");
+  (void)output_->post(
+      json_ ? finding_json(news, time_of_day(), elapsed)
+            : elapsed_text(elapsed) + "  " +
+                  finding_line(news.finding, analyze::shown_severity(news.finding, snapshot)) + "\n");
 }
 
 void EverySummary::on_tick() {

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "analyze/results/severity_counts.hpp"
 #include "cli/core/output.hpp"
 #include "cli/live/live_summary.hpp"
 
@@ -13,8 +14,9 @@ capture::Expected<void> FindingLines::on_start(const CaptureStart&) {
   return {};
 }
 
-void FindingLines::on_finding(const analyze::FindingNews& news, const analyze::Snapshot&) {
-  print_error(fmt::format("{}  {}", elapsed_text(clock_.now_ns() - begin_ns_), finding_line(news.finding)));
+void FindingLines::on_finding(const analyze::FindingNews& news, const analyze::Snapshot& snapshot) {
+  print_error(fmt::format("{}  {}", elapsed_text(clock_.now_ns() - begin_ns_),
+                          finding_line(news.finding, analyze::shown_severity(news.finding, snapshot))));
 }
 
 }  // namespace roce::cli

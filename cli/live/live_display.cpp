@@ -4,6 +4,7 @@
 #include <chrono>
 #include <utility>
 
+#include "analyze/results/severity_counts.hpp"
 #include "cli/live/live_summary.hpp"
 
 namespace roce::cli {
@@ -38,8 +39,9 @@ void LiveDisplay::on_snapshot(const std::shared_ptr<const analyze::Snapshot>& sn
   snapshot_ = snapshot;
 }
 
-void LiveDisplay::on_finding(const analyze::FindingNews& news, const analyze::Snapshot&) {
-  found_.push_back({clock_.now_ns() - begin_ns_, news.finding.severity, finding_line(news.finding)});
+void LiveDisplay::on_finding(const analyze::FindingNews& news, const analyze::Snapshot& snapshot) {
+  const analyze::Severity severity = analyze::shown_severity(news.finding, snapshot);
+  found_.push_back({clock_.now_ns() - begin_ns_, severity, finding_line(news.finding, severity)});
   if (found_.size() > found_kept) found_.pop_front();
 }
 

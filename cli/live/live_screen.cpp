@@ -236,7 +236,7 @@ std::string verdict_line(const Snapshot& s) {
 std::string counts_line(const Snapshot& s) {
   const analyze::CaptureHealth assessment = analyze::capture_health(s);
   if (!assessment.anything) return "no RoCE packets yet";
-  std::string text = analyze::severities_text(analyze::severity_counts(s.findings));
+  std::string text = analyze::severities_text(analyze::severity_counts(s));
   if (text.empty()) text = assessment.without_findings();
   text += " in " + plural(s.totals.roce_packets, "RoCE packet", "RoCE packets");
   return text.append(assessment.but());

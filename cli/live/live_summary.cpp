@@ -96,7 +96,7 @@ std::string summary_json(const Snapshot& snapshot, const LiveMeter::Reading& rea
     json.field(analyze::connection_state_name(static_cast<Connection::State>(i)), states[i]);
   json.end_object();
   json.field("incidents_in_progress", snapshot.incidents_in_progress);
-  const analyze::SeverityCounts found = analyze::severity_counts(snapshot.findings);
+  const analyze::SeverityCounts found = analyze::severity_counts(snapshot);
   json.key("findings").begin_object();
   for (const Severity severity : severities)
     json.field(analyze::severity_name(severity), found[static_cast<std::size_t>(severity)]);
@@ -138,13 +138,13 @@ std::string summary_line(const Snapshot& snapshot, const LiveMeter::Reading& rea
     if (count != 0) text += fmt::format(", {} {}", count_text(static_cast<double>(count)), name);
   }
   if (snapshot.incidents_in_progress != 0) text += ", " + incidents_in_progress(snapshot);
-  const analyze::SeverityCounts found = analyze::severity_counts(snapshot.findings);
+  const analyze::SeverityCounts found = analyze::severity_counts(snapshot);
   text += "; findings:";
   bool any = false;
   for (const Severity severity : severities) {
     const std::uint64_t count = found[static_cast<std::size_t>(severity)];
     if (count == 0) continue;
-    text += fmt::format("{} {} {}", any ? "," : "", count, analyze::severity_name(severity));
+    text += fmt::format("{} {} {}", any ? "," : "", count, analyze::consequence_text(severity));
     any = true;
   }
   if (!any) text += " none";
@@ -163,8 +163,8 @@ std::string finding_json(const analyze::FindingNews& news, std::int64_t time_ns,
   return text;
 }
 
-std::string finding_line(const Finding& finding, std::size_t width) {
-  std::string severity(analyze::severity_name(finding.severity));
+std::string finding_line(const Finding& finding, Severity shown, std::size_t width) {
+  std::string severity(analyze::consequence_text(shown));
   std::transform(severity.begin(), severity.end(), severity.begin(),
                  [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
   const std::string times = finding.count > 1 ? fmt::format(", {} times", finding.count) : std::string();

@@ -24,9 +24,10 @@ namespace roce::cli {
 /// `elapsed_ns`: since the capture began.
 [[nodiscard]] std::string finding_json(const analyze::FindingNews& news, std::int64_t time_ns,
                                        std::int64_t elapsed_ns);
-/// A finding on one line, without a newline: "WARNING TITLE (ID, 12 times): 10.0.0.1 QP 0x000011 > ...: 12 of
-/// 1000 ...", truncated to `width` columns; 0 = no limit.
-[[nodiscard]] std::string finding_line(const analyze::Finding& finding, std::size_t width = 0);
+/// A finding on one line, without a newline: "DEGRADED TITLE (ID, 12 times): 10.0.0.1 QP 0x000011 > ...: 12
+/// of 1000 ...", truncated to `width` columns; 0 = no limit.
+[[nodiscard]] std::string finding_line(const analyze::Finding& finding, analyze::Severity shown,
+                                       std::size_t width = 0);
 /// "00:01:20", "3 d 00:01:20".
 [[nodiscard]] std::string elapsed_text(std::int64_t ns);
 /// A count, from 10 000 on with three significant digits: "12.3 k".

@@ -52,7 +52,7 @@ std::string log_line(const std::string& device, const analyze::FindingNews& news
 }
 
 std::string log_line_of_end(const std::string& device, const analyze::Snapshot& snapshot) {
-  const analyze::SeverityCounts found = analyze::severity_counts(snapshot.findings);
+  const analyze::SeverityCounts found = analyze::severity_counts(snapshot);
   const auto of = [&found](analyze::Severity severity) { return found[static_cast<std::size_t>(severity)]; };
   using analyze::Severity;
   const analyze::Diagnosis* worst = analyze::worst_diagnosis(snapshot);

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <span>
 #include <string>
+#include <vector>
 
 #include "analyze/results/finding.hpp"
 #include "analyze/results/severity_counts.hpp"
@@ -28,14 +28,13 @@ struct SeverityStyle {
   std::string_view code;
 };
 /// By analyze::Severity.
-constexpr SeverityStyle styles[] = {
-    {"INFO", "1"}, {"NOTICE", "1;36"}, {"WARNING", "1;33"}, {"ERROR", "1;31"}};
+constexpr SeverityStyle styles[] = {{"INFO", "1"}, {"ODD", "1;36"}, {"DEGRADED", "1;33"}, {"FATAL", "1;31"}};
 constexpr const SeverityStyle& style_of(Severity severity) {
   return styles[static_cast<std::size_t>(severity)];
 }
 
-void write_finding(Page& page, const Snapshot& s, const Finding& finding) {
-  const SeverityStyle& style = style_of(finding.severity);
+void write_finding(Page& page, const Snapshot& s, const Finding& finding, Severity severity) {
+  const SeverityStyle& style = style_of(severity);
   page.gap();
   page.section(style.margin, style.code);
   page.line(fmt::format("{} ({}{})", page.paint("1", printable(finding.title)), finding.id,
@@ -52,10 +51,11 @@ void write_finding(Page& page, const Snapshot& s, const Finding& finding) {
 void write_findings(Page& page, const Snapshot& s) {
   const std::vector<Finding>& findings = s.findings;
   const std::size_t shown = std::min(most, findings.size());
-  for (std::size_t i = 0; i < shown; ++i) write_finding(page, s, findings[i]);
+  const std::vector<Severity> severities = analyze::shown_severities(s);
+  for (std::size_t i = 0; i < shown; ++i) write_finding(page, s, findings[i], severities[i]);
   if (shown == findings.size() && s.findings_dropped == 0) return;
   page.gap();
-  std::string more = severities_text(severity_counts(std::span(findings).subspan(shown)));
+  std::string more = severities_text(severity_counts(s, shown));
   if (s.findings_dropped != 0)
     more += fmt::format("{}{} that were not kept", more.empty() ? "" : ", ", s.findings_dropped);
   page.line(fmt::format("and {} more ({}): see --json", findings.size() - shown + s.findings_dropped, more));

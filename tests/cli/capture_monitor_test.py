@@ -225,7 +225,7 @@ class Monitor(Network):
         capture = self.capture("--metrics", "0", "--json")
         url = capture.wait_said(r"metrics at (\S+)").group(1)
         self.send()
-        capture.wait_said(r"\d\d:\d\d:\d\d  ERROR packets lost upstream of the capture point \(loss_before_capture, ")
+        capture.wait_said(r"\d\d:\d\d:\d\d  DEGRADED packets lost upstream of the capture point \(loss_before_capture, ")
         name = 'roceanalyze_packets_total{device="right"}'
         wait_for("all packets", lambda: self.scrape(url)[1][name] == self.sender.sent)
         text, values = self.scrape(url)
@@ -488,7 +488,7 @@ class Monitor(Network):
         self.scrape(f"http://127.0.0.1:{port}/metrics")
         self.assertLess(time.monotonic() - begun, 1)
         self.send()
-        capture.wait_said(r"ERROR packets lost upstream of the capture point")
+        capture.wait_said(r"DEGRADED packets lost upstream of the capture point")
         status, output, errors = capture.finish()
         self.assertEqual(status, 0, errors)
         self.assertIn(f"{self.sender.sent} packets", output)

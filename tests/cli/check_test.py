@@ -189,7 +189,7 @@ class Check(unittest.TestCase):
         status, out, _ = run("check", self.capture, "--policy", "nvidia")
         lines = [line for line in out.splitlines() if " policy_" in line]
         self.assertEqual(len(lines), 4, out)
-        self.assertTrue(all(line.startswith("warning policy_") for line in lines), out)
+        self.assertTrue(all(line.startswith("degraded policy_") for line in lines), out)
         self.assertRegex(out.splitlines()[-1], r"^failed: ")
 
     def test_matrix(self):

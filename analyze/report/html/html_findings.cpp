@@ -28,26 +28,27 @@ void write_found(Page& page, const Finding& finding) {
   write_advice(page, advice_parts(finding.advice, files_to_type(page.snapshot)));
 }
 
-void write_title(Page& page, const Finding& finding) {
-  write_severity(page, finding.severity, severity_name(finding.severity));
+void write_title(Page& page, const Finding& finding, Severity severity) {
+  write_severity(page, severity, consequence_text(severity));
   page.html.element("h3", finding.title);
 }
 
 /// What a diagnosis has said already is only opened on request, where that is possible.
-void write_one_finding(Page& page, const Finding& finding, std::size_t place, bool told) {
+void write_one_finding(Page& page, const Finding& finding, std::size_t place, const Diagnosis* of) {
   HtmlWriter& html = page.html;
-  html.open("article",
-            {{"class", severity_name(finding.severity)}, {"id", told ? "" : finding_anchor(place)}});
+  const bool told = of != nullptr && !page.is_document();
+  const Severity severity = shown_severity(finding, of);
+  html.open("article", {{"class", severity_name(severity)}, {"id", told ? "" : finding_anchor(place)}});
   html.line_break();
   if (told) {
     html.open("details").open("summary");
-    write_title(page, finding);
+    write_title(page, finding, severity);
     // Inside of the element, so that a browser that follows a link opens it.
     html.close().open("div", {{"id", finding_anchor(place)}}).line_break();
     write_found(page, finding);
     html.close().close();
   } else {
-    write_title(page, finding);
+    write_title(page, finding, severity);
     write_found(page, finding);
   }
   html.close().line_break();
@@ -98,12 +99,12 @@ void write_findings(Page& page) {
       html.element("p", "None: there are no RoCE packets.").line_break();
   }
   for (std::size_t i = 0; i < shown; ++i) {
-    write_one_finding(page, findings[i], i, told[i] != nullptr && !page.is_document());
+    write_one_finding(page, findings[i], i, told[i]);
   }
   const std::uint64_t left = findings.size() - shown + page.snapshot.findings_dropped;
   if (left != 0) {
     std::string text = fmt::format("And {} more", left);
-    const std::string counts = severities_text(severity_counts(std::span(findings).subspan(shown)));
+    const std::string counts = severities_text(severity_counts(page.snapshot, shown));
     if (!counts.empty()) text += fmt::format(" ({})", counts);
     if (page.snapshot.findings_dropped != 0)
       text += fmt::format(", {} of them not kept", page.snapshot.findings_dropped);

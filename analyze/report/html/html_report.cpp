@@ -41,7 +41,7 @@ std::string counts_line(const Snapshot& s, const CaptureHealth& health) {
   if (!health.anything)
     return health.nothing((s.completeness.samples_only ? "Only samples of traffic" : "No RoCE packets") +
                           so_far);
-  std::string what = severities_text(severity_counts(s.findings));
+  std::string what = severities_text(severity_counts(s));
   const bool plain = health.serious() || !health.judged || health.diagnosis != nullptr;
   if (!what.empty() && !plain) what.insert(0, "Nothing serious: ");
   if (what.empty()) {

@@ -3,10 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <limits>
+#include <string_view>
 #include <vector>
 
 #include "analyze/results/severity_counts.hpp"
+#include "analyze/results/snapshot.hpp"
 
 namespace roce::analyze {
 namespace {
@@ -26,6 +29,28 @@ TEST(Units, SeveritiesMostSevereFirst) {
     findings.emplace_back().severity = severity;
   }
   EXPECT_EQ(severities_text(severity_counts(findings)), "2 errors, 1 warning, 1 notice, 1 info");
+}
+
+TEST(Severities, AFindingHasThatOfWhatItIsEvidenceOf) {
+  Snapshot s;
+  s.findings.resize(3);
+  s.findings[0].severity = Severity::error;
+  s.findings[1].severity = Severity::warning;
+  s.findings[2].severity = Severity::info;
+  for (std::size_t i = 0; i < 3; ++i) s.findings[i].id = std::string_view("abc").substr(i, 1);
+  Diagnosis d;
+  d.severity = Consequence::degraded;
+  d.findings = {0, 2};
+  s.diagnoses = {d};
+  using enum Severity;
+  EXPECT_EQ(shown_severities(s), (std::vector<Severity>{warning, warning, info}));
+  EXPECT_EQ(shown_severity(s.findings[0], s), warning);
+  EXPECT_EQ(severities_text(severity_counts(s)), "2 warnings, 1 info");
+  EXPECT_EQ(severities_text(severity_counts(s, 1)), "1 warning, 1 info");
+  EXPECT_EQ(consequence_text(error), "fatal");
+  EXPECT_EQ(consequence_text(warning), "degraded");
+  EXPECT_EQ(consequence_text(notice), "odd");
+  EXPECT_EQ(consequence_text(info), "info");
 }
 
 TEST(Units, ThreeSignificantDigits) {

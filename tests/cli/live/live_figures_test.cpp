@@ -256,10 +256,10 @@ TEST(LiveSummary, a_finding_on_a_line_holds_no_line_break_and_no_escape) {
   finding.subject = "10.0.0.1 QP 0x000011";
   finding.count = 12;
   finding.explanation = "first\nsecond \x1b[31mred";
-  EXPECT_EQ(finding_line(finding),
-            "WARNING packets sent again (retransmission, 12 times): 10.0.0.1 QP 0x000011: first second "
+  EXPECT_EQ(finding_line(finding, finding.severity),
+            "DEGRADED packets sent again (retransmission, 12 times): 10.0.0.1 QP 0x000011: first second "
             "\\x1b[31mred");
-  EXPECT_EQ(finding_line(finding, 20), "WARNING packets s...");
+  EXPECT_EQ(finding_line(finding, finding.severity, 20), "DEGRADED packets ...");
 }
 
 TEST(LiveSummary, counts_and_times_for_people) {

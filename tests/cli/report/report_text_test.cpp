@@ -103,13 +103,13 @@ TEST(ReportText, says_first_what_is_wrong_and_what_to_do) {
       "Verdict     1 error, 1 notice in 1300 RoCE packets. Not judged: losses in 1 UD flow, which nobody\n"
       "            acknowledges\n"
       "\n"
-      "ERROR       packets lost upstream of the capture point (loss_before_capture, 3 times)\n"
+      "FATAL       packets lost upstream of the capture point (loss_before_capture, 3 times)\n"
       "            10.0.0.1 QP 0x000011 > 10.0.0.2 QP 0x000022\n"
       "            3 of 1000 packets never reached the capture point.\n"
       "            packets 77, 80 ..., from +0.200000 to +0.900000 s, confidence 70 %\n"
       "            To do: On 10.0.0.1: ethtool -S DEV\n"
       "\n"
-      "NOTICE      packets lost upstream of the capture point (other)\n"))
+      "ODD         packets lost upstream of the capture point (other)\n"))
       << text;
   EXPECT_TRUE(contains(text, "            packet 5, from +0.200000 to +0.900000 s, confidence 70 %\n"));
 }
@@ -137,11 +137,12 @@ TEST(ReportText, begins_with_the_diagnoses_and_has_the_findings_on_request) {
       "            roceanalyze incidents a.pcap\n"
       "            Evidence: loss_before_capture, go_back_n_storm\n"
       "\n"
-      "Verdict     2 errors, 1 warning in 1300 RoCE packets (in full: report --findings). Not judged:\n"
-      "            losses in 1 UD flow, which nobody acknowledges\n"))
+      "Verdict     3 warnings in 1300 RoCE packets (in full: report --findings). Not judged: losses in 1 UD\n"
+      "            flow, which nobody acknowledges\n"))
       << text;
-  EXPECT_FALSE(contains(text, "ERROR"));
-  EXPECT_TRUE(contains(text_of(snapshot), "\nERROR       packets lost upstream of the capture point (loss"));
+  // Findings have the severity of what they are evidence of.
+  EXPECT_FALSE(contains(text, "FATAL"));
+  EXPECT_TRUE(contains(text_of(snapshot), "\nDEGRADED    packets lost upstream of the capture point (loss"));
   EXPECT_TRUE(contains(report_text(snapshot, {100, true, 20}), "\x1b[1;33mDEGRADED\x1b[0m"));
 }
 
@@ -218,7 +219,7 @@ TEST(ReportText, many_findings_are_counted_after_the_first) {
   snapshot.findings_dropped = 4;
   const std::string text = text_of(snapshot);
   EXPECT_TRUE(contains(text, "and 7 more (2 errors, 1 warning, 4 that were not kept): see --json\n")) << text;
-  EXPECT_FALSE(contains(text, "WARNING"));
+  EXPECT_FALSE(contains(text, "DEGRADED"));
 }
 
 TEST(ReportText, without_roce_there_is_nothing_to_judge) {
@@ -269,7 +270,7 @@ TEST(ReportText, a_file_cannot_reach_the_terminal_through_a_finding) {
   snapshot.findings.push_back(made_finding("a", Severity::error));
   snapshot.findings.back().explanation = "\x1b[2Jgone";
   EXPECT_EQ(text_of(snapshot).find('\x1b'), std::string::npos);
-  EXPECT_TRUE(contains(report_text(snapshot, {100, true, 20, std::nullopt, true}), "\x1b[1;31mERROR\x1b[0m"));
+  EXPECT_TRUE(contains(report_text(snapshot, {100, true, 20, std::nullopt, true}), "\x1b[1;31mFATAL\x1b[0m"));
   snapshot.diagnoses.push_back(analyze::made_diagnosis());
   snapshot.diagnoses[0].sentence = snapshot.diagnoses[0].subject = "\x1b[2Jgone";
   EXPECT_EQ(text_of(snapshot).find('\x1b'), std::string::npos);
