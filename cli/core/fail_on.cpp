@@ -3,7 +3,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <vector>
 
 namespace roce::cli {
 
@@ -38,10 +37,9 @@ bool FailOn::reached_by_diagnoses(const analyze::Snapshot& snapshot) const noexc
 }
 
 bool FailOn::reached_by(const analyze::Snapshot& snapshot) const {
-  if (reached_by_diagnoses(snapshot)) return true;
-  const std::vector<Severity> shown = analyze::shown_severities(snapshot);
-  return !consequence_ &&
-         std::any_of(shown.begin(), shown.end(), [this](Severity severity) { return severity >= severity_; });
+  return reached_by_diagnoses(snapshot) ||
+         std::any_of(snapshot.findings.begin(), snapshot.findings.end(),
+                     [this](const analyze::Finding& finding) { return reached_by(finding, nullptr); });
 }
 
 bool reaches(const analyze::Snapshot& snapshot, const std::string& level) {

@@ -5,7 +5,6 @@
 #include <optional>
 #include <string>
 
-#include "analyze/results/severity_counts.hpp"
 #include "analyze/results/snapshot.hpp"
 
 namespace CLI {
@@ -26,11 +25,10 @@ class FailOn {
     return consequence_ ? diagnosis.severity >= *consequence_
                         : analyze::severity_like(diagnosis.severity) >= severity_;
   }
-  /// `of`: what the finding is evidence of, whose severity is the finding's; null: nothing.
+  /// `of`: what the finding is evidence of; null: nothing.
   [[nodiscard]] bool reached_by(const analyze::Finding& finding,
                                 const analyze::Diagnosis* of) const noexcept {
-    return consequence_ ? of != nullptr && of->severity >= *consequence_
-                        : analyze::shown_severity(finding, of) >= severity_;
+    return consequence_ ? of != nullptr && of->severity >= *consequence_ : finding.severity >= severity_;
   }
   /// By the worst diagnosis of a snapshot.
   [[nodiscard]] bool reached_by_diagnoses(const analyze::Snapshot& snapshot) const noexcept;
