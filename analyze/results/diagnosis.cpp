@@ -36,6 +36,12 @@ double doubt(const Diagnosis& d) noexcept {
   return d.confidence < sure ? d.confidence : 1;
 }
 
+std::optional<dissect::IpAddress> blamed_host(const Diagnosis& d) noexcept {
+  if (d.level == Level::host) return d.host;
+  if (d.seen == Whereabouts::between_points) return std::nullopt;
+  return d.seen == Whereabouts::upstream ? d.from : d.to;
+}
+
 std::vector<EvidenceOfRule> evidence_by_rule(const Snapshot& s, const Diagnosis& d) {
   std::vector<EvidenceOfRule> rules;
   for (const std::size_t index : d.findings) {

@@ -162,6 +162,10 @@ struct EvidenceOfRule {
 };
 [[nodiscard]] std::vector<EvidenceOfRule> evidence_by_rule(const Snapshot& snapshot,
                                                            const Diagnosis& diagnosis);
+/// The host on whose side a trouble lies: the one that all have in common, the sender of what was hit
+/// upstream of the capture point, else the receiver, which answers late or not at all. None between two
+/// capture points, and where several hosts have nothing in common.
+[[nodiscard]] std::optional<dissect::IpAddress> blamed_host(const Diagnosis& diagnosis) noexcept;
 /// "Evidence: loss_after_capture, go_back_n_storm"
 [[nodiscard]] std::string evidence_text(const Snapshot& snapshot, const Diagnosis& diagnosis);
 

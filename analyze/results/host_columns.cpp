@@ -2,6 +2,7 @@
 #include "analyze/results/host_columns.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <unordered_map>
 
@@ -30,6 +31,8 @@ constexpr HostColumn columns_of_hosts[] = {
     count_column<HostRow, count<&HostRow::resent>>("resent", "retrans", "packets it retransmitted", 0),
     count_column<HostRow, count<&HostRow::lost>>("lost", "lost", "packets it sent that were lost", 0),
     count_column<HostRow, count<&HostRow::naks>>("naks", "NAKs", "NAKs and RNR NAKs it received", 0),
+    {"diagnosis", "diagnosis", "cause of the worst diagnosis on the side of this host", false, 0, nullptr,
+     [](H h) { return std::string(h.cause); }, nullptr},
 };
 
 std::uint64_t trouble(H h) {
@@ -85,7 +88,19 @@ std::vector<HostRow> host_rows(const Snapshot& snapshot) {
       if (severities[i]) host.worst = std::max(host.worst.value_or(*severities[i]), *severities[i]);
     }
   }
+  // Diagnoses are worst first, and so are hosts: who suffers from a trouble has most errors of all, often.
+  for (std::size_t i = 0; i < snapshot.diagnoses.size(); ++i) {
+    const auto blamed = blamed_host(snapshot.diagnoses[i]);
+    const auto found = blamed ? at.find(address_text(*blamed)) : at.end();
+    if (found == at.end() || hosts[found->second].diagnosis) continue;
+    hosts[found->second].diagnosis = i;
+    hosts[found->second].cause = snapshot.diagnoses[i].cause;
+  }
   std::stable_sort(hosts.begin(), hosts.end(), [](H a, H b) {
+    const std::size_t last = std::numeric_limits<std::size_t>::max();
+    const std::size_t of_a = a.diagnosis.value_or(last);
+    const std::size_t of_b = b.diagnosis.value_or(last);
+    if (of_a != of_b) return of_a < of_b;
     return trouble(a) != trouble(b) ? trouble(a) > trouble(b) : a.sent_bytes > b.sent_bytes;
   });
   return hosts;

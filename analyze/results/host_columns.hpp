@@ -2,10 +2,12 @@
 // The table of hosts, i.e. addresses with connections, and their errors; see columns.hpp.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analyze/results/columns.hpp"
@@ -18,14 +20,17 @@ struct HostRow {
   std::string address;
   std::uint64_t connections = 0;
   std::uint64_t sent_packets = 0;
-  std::uint64_t sent_bytes = 0;   ///< on the wire
-  std::uint64_t resent = 0;       ///< packets it retransmitted
-  std::uint64_t lost = 0;         ///< transmissions it sent that were lost
-  std::uint64_t naks = 0;         ///< NAKs it received, including RNR NAKs
-  std::optional<Severity> worst;  ///< of the findings about its connections
+  std::uint64_t sent_bytes = 0;          ///< on the wire
+  std::uint64_t resent = 0;              ///< packets it retransmitted
+  std::uint64_t lost = 0;                ///< transmissions it sent that were lost
+  std::uint64_t naks = 0;                ///< NAKs it received, including RNR NAKs
+  std::optional<Severity> worst;         ///< of the findings about its connections
+  std::optional<std::size_t> diagnosis;  ///< index of the worst that lies on its side
+  std::string_view cause;                ///< of that diagnosis
 };
 
-/// Hosts with most errors first, then by bytes. Only hosts with connections.
+/// The hosts on whose side the worst diagnoses lie first, then those with most errors, then by bytes. Only
+/// hosts with connections.
 [[nodiscard]] std::vector<HostRow> host_rows(const Snapshot& snapshot);
 
 using HostColumn = Column<HostRow>;
