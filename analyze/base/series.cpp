@@ -24,6 +24,8 @@ void fold(Series::Bucket& into, const Series::Bucket& from) noexcept {
   into.lost += from.lost;
   into.ce += from.ce;
   into.cnps += from.cnps;
+  into.naks += from.naks;
+  into.rnr_naks += from.rnr_naks;
 }
 
 }  // namespace

@@ -24,6 +24,8 @@ class Series {
     std::uint64_t lost = 0;           ///< transmissions
     std::uint64_t ce = 0;             ///< CE-marked packets of connections
     std::uint64_t cnps = 0;           ///< CNPs to connections
+    std::uint32_t naks = 0;           ///< NAKs of connections, without RNR NAKs
+    std::uint32_t rnr_naks = 0;
   };
 
   /// The bucket of a time. Earlier times than the first one, and frames without a time (capture::no_time),
@@ -35,7 +37,11 @@ class Series {
     return move_to(time_ns);
   }
 
-  /// Where the first bucket begins, the time of the first call; 0 while there is none.
+  Series() = default;
+  /// That begins there, with buckets of that width (> 0) until they exceed `limit`: for part of a capture.
+  Series(std::int64_t start_ns, std::int64_t width_ns) : start_(start_ns), width_(width_ns), started_(true) {}
+
+  /// Where the first bucket begins, the time of the first call or as given; 0 while there is none.
   [[nodiscard]] std::int64_t start_ns() const noexcept { return start_; }
   [[nodiscard]] std::int64_t width_ns() const noexcept { return width_; }
   [[nodiscard]] const std::vector<Bucket>& buckets() const noexcept { return buckets_; }

@@ -288,7 +288,10 @@ void PsnSpace::progress(Step& s, std::int64_t acked) {
 void PsnSpace::nak(Step& s, std::int64_t psn, unsigned code) {
   RequesterTrouble& trouble = *s.connection.requester[side_].trouble;
   if (code > last_nak_code) return;
-  if (s.counts) ++trouble.naks[code];
+  if (s.counts) {
+    ++trouble.naks[code];
+    if (Series::Bucket* bucket = s.bucket()) ++bucket->naks;
+  }
   constexpr std::array<Event, 5> events{Event::nak_sequence_error, Event::nak_invalid_request,
                                         Event::nak_remote_access_error, Event::nak_remote_operational_error,
                                         Event::nak_invalid_rd_request};
@@ -336,6 +339,7 @@ void PsnSpace::rnr_nak(Step& s, std::int64_t psn, unsigned code) {
   rnr_open_ = true;
   if (!s.counts) return;
   ++requester.trouble->naks[static_cast<std::size_t>(NakKind::rnr)];
+  if (Series::Bucket* bucket = s.bucket()) ++bucket->rnr_naks;
   if (!requester.trouble->rnr) requester.trouble->rnr = std::make_unique<RnrStats>();
   RnrStats& stats = *requester.trouble->rnr;
   ++stats.naks;

@@ -58,6 +58,8 @@ constexpr Column<Bucket> series_columns[] = {
     sum_column<&Sums::in_flight_max>("in_flight_max", "maximum of PSNs in flight on a connection"),
     sum_column<&Sums::ce>("ce", "packets of connections with a CE mark"),
     sum_column<&Sums::cnps>("cnps", "CNPs to connections"),
+    sum_column<&Sums::naks>("naks", "NAKs, without RNR NAKs"),
+    sum_column<&Sums::rnr_naks>("rnr_naks", "RNR NAKs"),
 };
 
 std::vector<Bucket> series_rows(const Snapshot& s, const analyze::Series& series) {

@@ -265,6 +265,8 @@ void write_series(JsonWriter& json, const Snapshot& snapshot) {
   column("ce", &Bucket::ce);
   column("cnps", &Bucket::cnps);
   column("in_flight_max", &Bucket::in_flight_max);
+  column("naks", &Bucket::naks);
+  column("rnr_naks", &Bucket::rnr_naks);
   json.end_object();
 }
 
