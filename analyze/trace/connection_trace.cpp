@@ -8,33 +8,15 @@
 
 #include "analyze/record/packet_record.hpp"
 #include "analyze/trace/traced_operations.hpp"
+#include "analyze/trace/traced_packet.hpp"
 #include "analyze/trace/traced_pauses.hpp"
-#include "dissect/aeth.hpp"
 #include "dissect/dissect.hpp"
-#include "dissect/icrc.hpp"
-#include "dissect/ip_checksum.hpp"
 #include "dissect/opcode.hpp"
 
 namespace roce::analyze {
 namespace {
 
 using Kind = TracePoint::Kind;
-
-Kind kind_of(const PacketRecord& record, const dissect::OpcodeInfo& info) noexcept {
-  if (info.operation == dissect::Operation::cnp) return Kind::cnp;
-  if (info.request) return Kind::request;
-  if (!info.response) return Kind::other;
-  if (info.operation != dissect::Operation::acknowledge) return Kind::response;
-  if (!record.has(PacketRecord::has_aeth)) return Kind::cut_answer;
-  switch (dissect::aeth_kind(static_cast<std::uint8_t>(record.aeth >> 24U))) {
-    case dissect::AethKind::rnr_nak:
-      return Kind::rnr_nak;
-    case dissect::AethKind::nak:
-      return Kind::nak;
-    default:
-      return Kind::acknowledge;
-  }
-}
 
 /// A bounded sample of a stream: every `stride`-th item, where `stride` doubles when the limit is reached.
 /// The selection depends only on the stream.
@@ -116,16 +98,6 @@ class Tracing {
     return frame.interface < interfaces.size() ? interfaces[frame.interface].speed_bps : 0;
   }
 
-  [[nodiscard]] bool is_damaged(const capture::Frame& frame) const {
-    if (!options_.check_icrc) return false;
-    const dissect::Bytes bytes{frame.data, frame.captured};
-    if (dissect::check_icrc(bytes, dissection_).status == dissect::CrcStatus::mismatch) return true;
-    if (dissection_.network == dissect::Dissection::none) return false;
-    const dissect::Layer& network = dissection_.layers[dissection_.network];
-    return network.id == dissect::HeaderId::ipv4 &&
-           !dissect::ipv4_checksum_right({frame.data + network.offset, frame.captured - network.offset});
-  }
-
   void add(const capture::Frame& frame, const Verdict& verdict) {
     dissect(frame);
     PacketRecord r;
@@ -139,13 +111,12 @@ class Tracing {
     point.wire = r.wire;
     point.opcode = r.opcode;
     point.syndrome = static_cast<std::uint8_t>(r.aeth >> 24U);
-    point.kind = kind_of(r, info);
+    point.kind = traced_kind(r, info);
     point.verdict = verdict;
-    constexpr unsigned ecn_ce = 3;
     const std::pair<TracePoint::Mark, bool> marks[] = {
         {TracePoint::b_to_a, verdict.has(Verdict::b_to_a)},
-        {TracePoint::ce, (r.traffic_class & 3U) == ecn_ce},
-        {TracePoint::damaged, is_damaged(frame)},
+        {TracePoint::ce, is_ce(r)},
+        {TracePoint::damaged, options_.check_icrc && is_damaged(frame, dissection_)},
         {TracePoint::lost_behind, verdict.has(Verdict::lost_between_points)},
         {TracePoint::ack_requested, r.has(PacketRecord::ack_requested)},
         {TracePoint::starts_message, info.starts_message()},
@@ -160,7 +131,7 @@ class Tracing {
                        r.has(PacketRecord::tagged) ? std::optional(r.pcp()) : std::nullopt);
     if (!point.has(TracePoint::no_psn)) place(point, r);
     ++trace_.packets;
-    count(point);
+    count(point, r);
     if (point.remarkable()) {
       remarkable_.add(point);
     } else {
@@ -191,21 +162,14 @@ class Tracing {
     }
   }
 
-  void count(const TracePoint& point) {
+  void count(const TracePoint& point, const PacketRecord& r) {
     if (point.is_copy() || point.time_ns == capture::no_time) return;
     const Verdict& v = point.verdict;
-    const unsigned side = point.side();
-    Series::Bucket& bucket = trace_.sent[side].at(point.time_ns);
-    const bool again = v.has(Verdict::retransmission) || v.has(Verdict::duplicate_network);
-    ++bucket.packets;
-    bucket.bytes += point.wire;
-    if (!again && !point.has(TracePoint::damaged)) bucket.goodput_bytes += point.bytes;
-    bucket.retransmitted += v.has(Verdict::retransmission) ? 1U : 0U;
-    bucket.ce += point.has(TracePoint::ce) ? 1U : 0U;
-    bucket.cnps += point.kind == Kind::cnp ? 1U : 0U;
-    bucket.lost += v.lost_before + v.lost_itself() + v.missed;
-    if (const std::uint32_t other = v.lost_after - v.lost_itself() + v.missed_of_other; other != 0)
-      trace_.sent[side ^ 1U].at(point.time_ns).lost += other;
+    Series::Bucket& bucket = trace_.sent[point.side()].at(point.time_ns);
+    count_traced(bucket, r, point.kind, v, point.has(TracePoint::damaged));
+    bucket.lost += lost_of_own(v);
+    if (const std::uint64_t other = lost_of_other(v); other != 0)
+      trace_.sent[point.side() ^ 1U].at(point.time_ns).lost += other;
     hold_in_flight(point);
   }
 
