@@ -115,7 +115,7 @@ class Tracing {
     point.verdict = verdict;
     const std::pair<TracePoint::Mark, bool> marks[] = {
         {TracePoint::b_to_a, verdict.has(Verdict::b_to_a)},
-        {TracePoint::ce, is_ce(r)},
+        {TracePoint::ce, marked_ce(r)},
         {TracePoint::damaged, options_.check_icrc && is_damaged(frame, dissection_)},
         {TracePoint::lost_behind, verdict.has(Verdict::lost_between_points)},
         {TracePoint::ack_requested, r.has(PacketRecord::ack_requested)},

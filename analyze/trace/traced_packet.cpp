@@ -44,7 +44,7 @@ void count_traced(Series::Bucket& bucket, const PacketRecord& record, Kind kind,
   bucket.bytes += record.wire;
   if (!again && !damaged) bucket.goodput_bytes += record.payload;
   bucket.retransmitted += verdict.has(Verdict::retransmission) ? 1U : 0U;
-  bucket.ce += is_ce(record) ? 1U : 0U;
+  bucket.ce += marked_ce(record) ? 1U : 0U;
   bucket.cnps += kind == Kind::cnp ? 1U : 0U;
   bucket.naks += kind == Kind::nak && !damaged ? 1U : 0U;
   bucket.rnr_naks += kind == Kind::rnr_nak && !damaged ? 1U : 0U;

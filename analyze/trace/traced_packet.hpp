@@ -20,7 +20,7 @@ namespace roce::analyze {
 /// Whether its receiver discards it: its ICRC or IPv4 header checksum is wrong.
 [[nodiscard]] bool is_damaged(const capture::Frame& frame, const dissect::Dissection& dissection);
 
-[[nodiscard]] constexpr bool is_ce(const PacketRecord& record) noexcept {
+[[nodiscard]] constexpr bool marked_ce(const PacketRecord& record) noexcept {
   constexpr unsigned ce = 3;
   return (record.traffic_class & 3U) == ce;
 }
