@@ -10,6 +10,16 @@
 
 namespace roce::gui {
 
+std::string range_words(const TimeSpan& times) {
+  // Seconds since the epoch, as --from and --to take them, to the nanosecond.
+  const auto seconds = [](std::int64_t ns) {
+    constexpr std::int64_t second = 1'000'000'000;
+    std::string rest = std::to_string(ns % second);
+    return std::to_string(ns / second) + '.' + std::string(9 - rest.size(), '0') + rest;
+  };
+  return " --from " + seconds(times.from) + " --to " + seconds(times.to);
+}
+
 analyze::AnalysisOptions analysis_options(const AnalysisChoice& choice) {
   analyze::AnalysisOptions options = choice.live ? analyze::live_analysis() : analyze::AnalysisOptions();
   options.jobs = choice.jobs;
@@ -18,7 +28,14 @@ analyze::AnalysisOptions analysis_options(const AnalysisChoice& choice) {
   options.policy = choice.policy;
   if (choice.policy) options.priorities = choice.policy->priority_map();
   options.dissecting = choice.dissect_options();
-  options.same_packets = choice.dissecting.words();
+  if (choice.times) {
+    const auto bound = [](std::int64_t ns) {
+      return analyze::TimeBound{ns, analyze::TimeBound::Since::epoch};
+    };
+    options.times = {bound(choice.times->from), bound(choice.times->to)};
+    options.same_packets = range_words(*choice.times);
+  }
+  options.same_packets += choice.dissecting.words();
   return options;
 }
 

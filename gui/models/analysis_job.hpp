@@ -15,6 +15,7 @@
 #include "analyze/results/snapshot.hpp"
 #include "capture/core/source.hpp"
 #include "gui/models/packet_store.hpp"
+#include "gui/models/time_span.hpp"
 
 namespace roce::gui {
 
@@ -34,11 +35,15 @@ struct AnalysisChoice {
   bool check_icrc = true;
   std::uint64_t link_speed_bps = 0;  ///< of links with PAUSE and PFC frames; 0: taken from the capture
   analyze::DissectChoice dissecting;
-  bool live = false;  ///< live capture, which may run for days
+  bool live = false;              ///< live capture, which may run for days
+  std::optional<TimeSpan> times;  ///< only packets in this range, as with --from and --to; none: all
   [[nodiscard]] bool operator==(const AnalysisChoice&) const noexcept = default;
   /// As packets are read: by the choice, and by the policy.
   [[nodiscard]] dissect::Options dissect_options() const { return dissecting.with(policy.get()); }
 };
+
+/// The options of the command line for that range, each with a blank before it. Times of 1970 and later.
+[[nodiscard]] std::string range_words(const TimeSpan& times);
 
 /// The analysis options for that choice, without callbacks.
 [[nodiscard]] analyze::AnalysisOptions analysis_options(const AnalysisChoice& choice);

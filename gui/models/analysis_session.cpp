@@ -17,6 +17,7 @@ AnalysisSession::AnalysisSession(QObject* parent) : QObject(parent) {
 }
 
 AnalysisSession::~AnalysisSession() {
+  if (range_job_) range_job_->abandon();
   if (job_) job_->abandon();
 }
 
@@ -73,6 +74,10 @@ void AnalysisSession::close() {
 }
 
 void AnalysisSession::cancel() {
+  if (range_job_) {
+    drop_range();
+    Q_EMIT range_changed();
+  }
   if (state_ != State::loading) return;
   cancelled_ = true;
   job_->stop();
@@ -87,6 +92,7 @@ void AnalysisSession::set_policy(std::shared_ptr<const analyze::MarkingPolicy> p
 void AnalysisSession::set_choice(const AnalysisChoice& choice) {
   AnalysisChoice chosen = choice;
   chosen.packets = choice_.packets;  // of the current analysis: start() makes a new store
+  chosen.times = choice_.times;      // start() begins with the whole capture
   if (chosen == choice_) return;
   choice_ = std::move(chosen);
   if (is_live()) {
@@ -96,8 +102,68 @@ void AnalysisSession::set_choice(const AnalysisChoice& choice) {
   }
 }
 
+void AnalysisSession::set_range(const std::optional<TimeSpan>& range) {
+  if (state_ != State::done || (range && range_job_ && *range == range_wanted_)) return;
+  const bool was_in_work = range_job_ != nullptr;
+  drop_range();
+  if (range == choice_.times) {
+    if (was_in_work) Q_EMIT range_changed();
+    return;
+  }
+  if (!range) {
+    Part whole = std::exchange(whole_, {});
+    return show_part(std::move(whole.snapshot), std::move(whole.packets), std::nullopt);
+  }
+  range_wanted_ = *range;
+  AnalysisChoice choice = choice_;
+  choice.times = range;
+  choice.packets = freed_in_background(std::make_shared<PacketStore>(comments_));
+  range_made_.packets = choice.packets;
+  range_job_ = AnalysisJob::start(opener_, std::move(choice), [this] {
+    QMetaObject::invokeMethod(this, &AnalysisSession::look_at_range, Qt::QueuedConnection);
+  });
+  Q_EMIT range_changed();
+}
+
+void AnalysisSession::look_at_range() {
+  if (!range_job_) return;
+  AnalysisJob::News news = range_job_->take();
+  if (news.snapshot) range_made_.snapshot = std::move(news.snapshot);
+  if (!news.ended) return;
+  range_job_ = nullptr;
+  Part made = std::exchange(range_made_, {});
+  if (!news.failure.empty() || !made.snapshot) {
+    failure_ = QString::fromStdString(news.failure);
+    Q_EMIT range_changed();
+    return;
+  }
+  if (!choice_.times) whole_ = {snapshot_, choice_.packets};
+  show_part(std::move(made.snapshot), std::move(made.packets), range_wanted_);
+}
+
+void AnalysisSession::drop_range() {
+  if (range_job_) range_job_->abandon();
+  range_job_ = nullptr;
+  range_made_ = {};
+}
+
+void AnalysisSession::show_part(std::shared_ptr<const analyze::Snapshot> snapshot,
+                                std::shared_ptr<PacketStore> packets, const std::optional<TimeSpan>& range) {
+  choice_.times = range;
+  choice_.packets = std::move(packets);
+  snapshot_ = std::move(snapshot);
+  Q_EMIT range_changed();
+  Q_EMIT packets_changed();
+  Q_EMIT snapshot_changed();
+}
+
 void AnalysisSession::let_go() {
   timer_.stop();
+  const bool had_range = range_job_ != nullptr || choice_.times;
+  drop_range();
+  whole_ = {};
+  choice_.times.reset();
+  if (had_range) Q_EMIT range_changed();
   if (job_) job_->abandon();
   job_ = nullptr;
   cancelled_ = false;

@@ -6,6 +6,7 @@
 #include <QTimer>
 #include <chrono>
 #include <memory>
+#include <optional>
 
 #include "gui/models/analysis_job.hpp"
 
@@ -53,6 +54,26 @@ class AnalysisSession : public QObject {
   /// The same for all options; does nothing if none has changed.
   void set_choice(const AnalysisChoice& choice);
 
+  /// Analyses only the packets of that range again, as the command line does with --from and --to, and then
+  /// shows their figures in place of those of the whole capture: snapshot(), packets() and choice() are of
+  /// the range. Null: shows the whole capture again, at once. Until the new figures are there the old ones
+  /// stay. Does nothing unless state() is done. A later open(), reload() or set_choice() shows the whole
+  /// capture.
+  void set_range(const std::optional<TimeSpan>& range);
+  /// The range that snapshot() is of; null: the whole capture.
+  [[nodiscard]] const std::optional<TimeSpan>& range() const noexcept { return choice_.times; }
+  /// The range that is being analysed for set_range(); null: none.
+  [[nodiscard]] std::optional<TimeSpan> range_in_work() const {
+    return range_job_ ? std::optional(range_wanted_) : std::nullopt;
+  }
+  /// Of the whole capture, whatever snapshot() is of.
+  [[nodiscard]] const std::shared_ptr<const analyze::Snapshot>& whole_snapshot() const noexcept {
+    return choice_.times ? whole_.snapshot : snapshot_;
+  }
+  [[nodiscard]] const std::shared_ptr<PacketStore>& whole_packets() const noexcept {
+    return choice_.times ? whole_.packets : choice_.packets;
+  }
+
   [[nodiscard]] State state() const noexcept { return state_; }
   [[nodiscard]] const QStringList& files() const noexcept { return files_; }
   [[nodiscard]] const std::shared_ptr<const analyze::Snapshot>& snapshot() const noexcept {
@@ -74,12 +95,17 @@ class AnalysisSession : public QObject {
   void progress_changed();
   void packets_changed();   ///< packets() returns another store
   void snapshot_changed();  ///< also to null, when a capture is opened or closed
+  void range_changed();     ///< range() or range_in_work()
 
  private:
   void start(const AnalysisJob::Opener& opener);
   void restart();
   void let_go();
   void look();
+  void look_at_range();
+  void drop_range();
+  void show_part(std::shared_ptr<const analyze::Snapshot> snapshot, std::shared_ptr<PacketStore> packets,
+                 const std::optional<TimeSpan>& range);
   void set_state(State state);
 
   QStringList files_;
@@ -96,6 +122,16 @@ class AnalysisSession : public QObject {
   std::shared_ptr<const analyze::Snapshot> snapshot_;
   LoadProgress progress_;
   QString failure_;
+
+  /// Of the whole capture while a range is shown; both null otherwise.
+  struct Part {
+    std::shared_ptr<const analyze::Snapshot> snapshot;
+    std::shared_ptr<PacketStore> packets;
+  };
+  Part whole_;
+  std::shared_ptr<AnalysisJob> range_job_;
+  TimeSpan range_wanted_;
+  Part range_made_;  ///< by range_job_, so far
 };
 
 }  // namespace roce::gui

@@ -16,6 +16,7 @@ ConnectionTracer::ConnectionTracer(AnalysisSession& session, QObject* parent)
   timer_.setInterval(AnalysisSession::interval);
   connect(&timer_, &QTimer::timeout, this, &ConnectionTracer::progress_changed);
   connect(&session_, &AnalysisSession::state_changed, this, &ConnectionTracer::follow_session);
+  connect(&session_, &AnalysisSession::range_changed, this, &ConnectionTracer::follow_session);
 }
 
 ConnectionTracer::~ConnectionTracer() {
