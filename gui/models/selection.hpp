@@ -48,6 +48,11 @@ class Selection : public QObject {
     set_diagnosis(QString());
   }
   void set_time(std::optional<TimeSpan> span) { set(time_, span, &Selection::time_changed); }
+  /// An incident by its first packet, which it has whatever part of the capture is analysed.
+  [[nodiscard]] const std::optional<std::uint64_t>& incident() const noexcept { return incident_; }
+  void set_incident(std::optional<std::uint64_t> first_packet) {
+    set(incident_, first_packet, &Selection::incident_changed);
+  }
   void set_packet(std::optional<std::uint64_t> number) { set(packet_, number, &Selection::packet_changed); }
   void clear() {
     set_connection({});
@@ -55,6 +60,7 @@ class Selection : public QObject {
     set_diagnosis({});
     set_time({});
     set_packet({});
+    set_incident({});
   }
 
  Q_SIGNALS:
@@ -63,6 +69,7 @@ class Selection : public QObject {
   void diagnosis_changed();
   void time_changed();
   void packet_changed();
+  void incident_changed();
 
  private:
   template <class T>
@@ -78,6 +85,7 @@ class Selection : public QObject {
   std::optional<QString> diagnosis_;
   std::optional<TimeSpan> time_;
   std::optional<std::uint64_t> packet_;
+  std::optional<std::uint64_t> incident_;
 };
 
 }  // namespace roce::gui
