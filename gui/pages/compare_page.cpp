@@ -10,6 +10,7 @@
 #include <QSplitter>
 #include <QVBoxLayout>
 
+#include "analyze/compare/compare_words.hpp"
 #include "gui/charts/theme.hpp"
 #include "gui/models/commands.hpp"
 #include "gui/models/details.hpp"
@@ -49,6 +50,12 @@ ComparePage::ComparePage(AnalysisSession& session, Selection& selection, QWidget
   headline_->setTextFormat(Qt::PlainText);
   headline_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   layout->addWidget(headline_);
+  limits_ = new QLabel;
+  limits_->setObjectName(QStringLiteral("compare_limits"));
+  limits_->setWordWrap(true);
+  limits_->setTextFormat(Qt::PlainText);
+  limits_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+  layout->addWidget(limits_);
   layout->addWidget(make_results(), 1);
   timer_.setInterval(AnalysisSession::interval);
   connect(&timer_, &QTimer::timeout, this, &ComparePage::look);
@@ -267,6 +274,18 @@ void ComparePage::show_result(CompareResultPtr result) {
   headline_->setText(result_ ? compare_headline(*result_)
                              : tr("Two captures of the same traffic at two points show what was lost, "
                                   "delayed, reordered or re-marked between them."));
+  const QString limits = result_ ? to_qt(analyze::compare_limits_text(*result_)) : QString();
+  limits_->setText(limits.isEmpty() ? limits : tr("LIMITED: %1").arg(limits));
+  limits_->setVisible(!limits.isEmpty());
+  const auto reason = [&](const QString& none) {
+    if (!result_) return tr("Nothing compared yet");
+    return limits.isEmpty() ? none : tr("%1 (limited: see above)").arg(none);
+  };
+  lost_->set_reason(reason(tr("No packet is known to be lost between A and B")));
+  changes_->set_reason(reason(tr("No marks were changed between A and B")));
+  paths_->set_reason(reason(tr("No packet of RoCE v2 was seen at both")));
+  findings_->set_reason(reason(tr("No findings")));
+  figures_->set_reason(reason(tr("No packet was seen at both")));
   points_->setText(result_ ? compare_html(*result_) : QString());
   points_->setVisible(result_ != nullptr);
   tabs_->setTabText(0, tr("Summary"));

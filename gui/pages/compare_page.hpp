@@ -85,6 +85,7 @@ class ComparePage : public Page {
   QPushButton* stop_ = nullptr;
   QProgressBar* bar_ = nullptr;
   QLabel* headline_ = nullptr;
+  QLabel* limits_ = nullptr;  ///< what the captures do not bear
   QTabWidget* tabs_ = nullptr;
   QLabel* points_ = nullptr;
   TableView* figures_ = nullptr;

@@ -10,7 +10,10 @@
 #include <QTabWidget>
 #include <QTemporaryDir>
 #include <algorithm>
+#include <cstdint>
+#include <string>
 
+#include "capture/write/pcapng_writer.hpp"
 #include "tests/gui/pages/window_support.hpp"
 
 namespace roce::gui {
@@ -185,6 +188,41 @@ TEST(ComparePage, SaysWhatIsWrong) {
   compare(page, at_a(), QStringLiteral("/nowhere/at all.pcap"));
   EXPECT_TRUE(page.headline().contains(QStringLiteral("/nowhere/at all.pcap")));
   EXPECT_EQ(page.lost().rows().rowCount(), 0);
+}
+
+/// Every 16th packet of a sample, as a switch samples; false: it was not written.
+bool write_sampled(const std::string& name, const std::string& path) {
+  auto source = capture::open_files({sample(name)});
+  auto writer = capture::PcapngWriter::create(path, "a test", {});
+  if (!source || !writer) return false;
+  capture::FrameBatch batch;
+  std::uint64_t number = 0;
+  while ((*source)->next_batch(batch, 1000).value_or(0) != 0) {
+    for (const capture::Frame& frame : batch.frames) {
+      if (++number % 16 != 0) continue;
+      if (!writer->write(frame, (*source)->interfaces()[frame.interface], {})) return false;
+    }
+    batch.clear();
+  }
+  return writer->finish().has_value();
+}
+
+TEST(ComparePage, SaysWhatTheCapturesDoNotBear) {
+  const QTemporaryDir folder;
+  const QString sampled = folder.filePath(QStringLiteral("sampled.pcapng"));
+  ASSERT_TRUE(write_sampled("04_write_loss1.cb.pcap.zst", sampled.toStdString()));
+  const auto window = make_window();
+  window->show_page(PageId::compare);
+  ComparePage& page = window->compare();
+  const auto* limits = page.findChild<QLabel*>(QStringLiteral("compare_limits"));
+  ASSERT_NE(limits, nullptr);
+  compare(page, at_a(), sampled);
+  ASSERT_TRUE(page.result());
+  EXPECT_TRUE(limits->isVisible());
+  EXPECT_TRUE(limits->text().startsWith(QStringLiteral("LIMITED: the capture at B lacks")))
+      << limits->text().toStdString();
+  compare(page, at_a(), at_b());
+  EXPECT_FALSE(limits->isVisible());
 }
 
 TEST(ComparePage, StopsAndIsClosedWhileItReads) {
