@@ -2,6 +2,7 @@
 #include "gui/charts/theme.hpp"
 
 #include <QApplication>
+#include <QFontDatabase>
 #include <QPainter>
 #include <QPixmap>
 #include <QPolygonF>
@@ -155,6 +156,12 @@ const Colours& colours(const QPalette& palette) {
                             .info = QColor(0x9a, 0xa0, 0xa7),
                             .good = QColor(0x1f, 0xc4, 0x94)};
   return is_dark(palette) ? dark : light;
+}
+
+QFont fixed_font(const QFont& like) {
+  QFont font = QFontDatabase::systemFont(QFontDatabase::FixedFont);
+  if (like.pointSizeF() > 0) font.setPointSizeF(like.pointSizeF());
+  return font;
 }
 
 QIcon severity_icon(std::optional<analyze::Severity> severity, const QPalette& palette) {

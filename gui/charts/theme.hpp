@@ -3,6 +3,7 @@
 #pragma once
 
 #include <QColor>
+#include <QFont>
 #include <QIcon>
 #include <QPalette>
 #include <QString>
@@ -29,6 +30,9 @@ struct Colours {
   QColor error, warning, notice, info, good;
 };
 [[nodiscard]] const Colours& colours(const QPalette& palette);
+
+/// A font for commands, bytes and logs, in the size of another.
+[[nodiscard]] QFont fixed_font(const QFont& like);
 
 /// An icon with its own shape for each severity; nullopt: healthy.
 [[nodiscard]] QIcon severity_icon(std::optional<analyze::Severity> severity, const QPalette& palette);

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/pages/live_page.hpp"
 
+#include <QApplication>
+#include <QEvent>
 #include <QFileDialog>
-#include <QFontDatabase>
+#include <QFontMetrics>
 #include <QFormLayout>
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QMessageBox>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <initializer_list>
 #include <utility>
 
 #include "gui/charts/theme.hpp"
@@ -55,13 +58,11 @@ LivePage::LivePage(AnalysisSession& session, Selection& selection, QWidget* pare
   table_->setWordWrap(false);
   table_->setTabKeyNavigation(false);
   table_->verticalHeader()->hide();
-  table_->verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 8);
   table_->horizontalHeader()->setStretchLastSection(true);
   table_->horizontalHeader()->setHighlightSections(false);
   filter_->setPlaceholderText(tr("Capture filter (BPF), as for tcpdump; empty: everything"));
   filter_->setAccessibleName(tr("Capture filter"));
   filter_->setClearButtonEnabled(true);
-  filter_->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
   promiscuous_->setChecked(true);
   limit_->setRange(1, 1'000'000);
   limit_->setValue(4'000);
@@ -69,25 +70,21 @@ LivePage::LivePage(AnalysisSession& session, Selection& selection, QWidget* pare
   limit_->setAccessibleName(tr("Size limit of the recording"));
   limit_->setToolTip(tr("The capture ends when the recording, a temporary file, reaches this size."));
   command_->setReadOnly(true);
-  command_->setFont(filter_->font());
   command_->setAccessibleName(tr("Command that Start runs"));
   for (QLabel* label : {how_, message_}) {
     label->setTextFormat(Qt::PlainText);
     label->setWordWrap(true);
     label->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   }
-  message_->setFont(filter_->font());
   log_->setReadOnly(true);
-  log_->setFont(filter_->font());
   log_->setAccessibleName(tr("Output of the capture process"));
   log_->setPlaceholderText(tr("The output of the capture process appears here."));
-  log_->setMinimumHeight(fontMetrics().height() * 4);
+  fit_text();
 
   auto* form = new QFormLayout;
   form->addRow(tr("&Filter"), filter_);
   form->addRow(QString(), promiscuous_);
   form->addRow(tr("Size &limit"), limit_);
-  limit_->setMaximumWidth(160);
   form->addRow(tr("&Command"), command_);
   auto* buttons = new QHBoxLayout;
   for (QPushButton* button : {start_, stop_, save_}) buttons->addWidget(button);
@@ -142,6 +139,22 @@ LivePage::LivePage(AnalysisSession& session, Selection& selection, QWidget* pare
   show_state();
 }
 
+void LivePage::changeEvent(QEvent* event) {
+  Page::changeEvent(event);
+  if (event->type() == QEvent::FontChange && log_ != nullptr) fit_text();
+}
+
+/// What is typed into a terminal looks as there, in the size of other text.
+void LivePage::fit_text() {
+  const QFont fixed = fixed_font(QApplication::font());
+  for (QWidget* widget : std::initializer_list<QWidget*>{filter_, command_, message_, log_})
+    widget->setFont(fixed);
+  const QFontMetrics metrics(QApplication::font());
+  table_->verticalHeader()->setDefaultSectionSize(metrics.height() + 8);
+  limit_->setMaximumWidth(metrics.averageCharWidth() * 24);
+  log_->setMinimumHeight(metrics.height() * 4);
+}
+
 void LivePage::showEvent(QShowEvent* event) {
   Page::showEvent(event);
   if (!std::exchange(asked_, true)) devices_.refresh();
@@ -153,6 +166,7 @@ void LivePage::set_program(const QString& program) {
 }
 
 void LivePage::choose_device(const QString& name) {
+  chosen_ = name;  // also for devices that are listed later
   if (const int row = devices_.row_of(name); row >= 0) table_->setCurrentIndex(devices_.index(row, 0));
 }
 

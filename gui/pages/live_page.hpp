@@ -49,9 +49,11 @@ class LivePage : public Page {
 
  protected:
   void showEvent(QShowEvent* event) override;
+  void changeEvent(QEvent* event) override;
 
  private:
   [[nodiscard]] LiveRequest request() const;
+  void fit_text();
   void show_choice();
   void show_message();
   void show_state();
@@ -76,7 +78,7 @@ class LivePage : public Page {
   QPushButton* save_;
   QPushButton* refresh_;
   QLabel* message_;
-  QPlainTextEdit* log_;
+  QPlainTextEdit* log_ = nullptr;
   QString chosen_;      ///< name of the selected device, kept while the list is refreshed
   bool asked_ = false;  ///< the devices have been listed once
 };

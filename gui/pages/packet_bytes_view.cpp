@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/pages/packet_bytes_view.hpp"
 
-#include <QFontDatabase>
 #include <QKeyEvent>
 #include <QMouseEvent>
 #include <QPainter>
 #include <QScrollBar>
 #include <algorithm>
+
+#include "gui/charts/theme.hpp"
 
 namespace roce::gui {
 
@@ -17,8 +18,7 @@ PacketBytesView::PacketBytesView(QWidget* parent) : QAbstractScrollArea(parent) 
 }
 
 void PacketBytesView::measure() {
-  fixed_ = QFontDatabase::systemFont(QFontDatabase::FixedFont);
-  if (font().pointSizeF() > 0) fixed_.setPointSizeF(font().pointSizeF());
+  fixed_ = fixed_font(font());
   const QFontMetrics metrics(fixed_);
   line_height_ = metrics.height() + 1;
   char_width_ = metrics.horizontalAdvance(QLatin1Char('0'));

@@ -72,6 +72,7 @@ void PacketListView::place_parts() {
   const QRect inside = viewport()->geometry();
   header_->setGeometry(inside.left() + margin_, inside.top() - head, inside.width() - margin_, head);
   map_->setGeometry(inside.right() + 1, inside.top(), map, inside.height());
+  Q_EMIT room_changed();
   update_bars();
 }
 
@@ -91,10 +92,9 @@ void PacketListView::update_bars() {
   verticalScrollBar()->setRange(0, std::max(0, rows - visible_rows()));
   if (follows_) verticalScrollBar()->setValue(verticalScrollBar()->maximum());
   own_scroll_ = false;
-  const int room = viewport()->width() - margin_;
-  horizontalScrollBar()->setPageStep(std::max(1, room));
+  horizontalScrollBar()->setPageStep(std::max(1, room()));
   horizontalScrollBar()->setSingleStep(20);
-  horizontalScrollBar()->setRange(0, std::max(0, header_->length() - room));
+  horizontalScrollBar()->setRange(0, std::max(0, header_->length() - room()));
   map_->set_visible_rows(first_visible_row(), visible_rows());
 }
 

@@ -27,6 +27,8 @@ class PacketListView : public QAbstractScrollArea {
   PacketListView(const PacketListView&) = delete;
   PacketListView& operator=(const PacketListView&) = delete;
 
+  /// The width that all columns have in common, in pixels.
+  [[nodiscard]] int room() const { return viewport()->width() - margin_; }
   [[nodiscard]] QHeaderView& header() noexcept { return *header_; }
   /// Row of the current packet; -1: none.
   [[nodiscard]] int current_row() const noexcept { return current_; }
@@ -53,6 +55,7 @@ class PacketListView : public QAbstractScrollArea {
   void header_menu_wanted(int column, const QPoint& where);
   void activated(int row);
   void follows_changed(bool follows);
+  void room_changed();  ///< for columns, in pixels or for a text of another size
 
  protected:
   void paintEvent(QPaintEvent* event) override;

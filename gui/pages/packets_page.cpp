@@ -9,10 +9,12 @@
 #include <QVBoxLayout>
 #include <algorithm>
 #include <chrono>
+#include <vector>
 
 #include "gui/models/details.hpp"
 #include "gui/models/table_model.hpp"
 #include "gui/models/time_format.hpp"
+#include "gui/pages/column_widths.hpp"
 #include "gui/pages/main_window.hpp"
 #include "gui/pages/tool_button.hpp"
 
@@ -193,7 +195,10 @@ void PacketsPage::connect_parts() {
   connect(list_, &PacketListView::follows_changed, follow_, &QToolButton::setChecked);
   connect(list_, &PacketListView::activated, this, [this] { tree_->setFocus(); });
   connect(follow_, &QToolButton::toggled, list_, &PacketListView::set_follows);
-  connect(&list_->header(), &QHeaderView::sectionResized, this, &PacketsPage::save_columns);
+  connect(&list_->header(), &QHeaderView::sectionResized, this, [this](int column, int, int width) {
+    if (list_->header().visualIndex(column) + 1 < model_.columnCount()) save_width(column, width);
+  });
+  connect(list_, &PacketListView::room_changed, this, &PacketsPage::fit_columns);
   connect(tree_, &PacketTreeView::line_chosen, bytes_, &PacketBytesView::light_up);
   connect(tree_, &PacketTreeView::menu_wanted, this, &PacketsPage::tree_menu);
   connect(bytes_, &PacketBytesView::byte_chosen, tree_, &PacketTreeView::choose_byte);
@@ -340,40 +345,62 @@ void PacketsPage::fit_columns() {
   struct Width {
     const char* name;
     const char* sample;
+    bool text = false;  ///< may be elided
   };
   const Width widths[] = {
       {"frame.number", "100000000"},
       {"time", model_.time_format() == analyze::TimeFormat::relative ? "1234.123456789"
                                                                      : "2026-11-20 11:08:53.886729123"},
-      {"source", "192.168.100.100"},
-      {"destination", "192.168.100.100"},
-      {"operation", "RC RDMA READ Response Middle"},
+      {"source", "192.168.100.100", true},
+      {"destination", "192.168.100.100", true},
+      {"operation", "RC RDMA READ Response Middle", true},
       {"infiniband.bth.destqp", "0x000000"},
       {"infiniband.bth.psn", "16777216"},
       {"frame.len", "Length"}};
   const QFontMetrics metrics(list_->font());
   constexpr int air = 14;
   const QSettings kept = settings();
-  const QSignalBlocker quiet(&list_->header());
-  for (int i = 0; i < model_.columnCount(); ++i) {
+  const int height = kept.value(QStringLiteral("packets/text"), metrics.height()).toInt();
+  std::vector<ColumnWidth> columns;
+  for (int i = 0; i + 1 < model_.columnCount(); ++i) {
     const PacketColumn& column = model_.column(i);
     int width = std::max(metrics.horizontalAdvance(column.title),
                          metrics.horizontalAdvance(QStringLiteral("0000000000")));
+    bool text = false;
     for (const Width& row : widths) {
-      if (column.name == QLatin1String(row.name))
-        width = metrics.horizontalAdvance(QLatin1String(row.sample));
+      if (column.name != QLatin1String(row.name)) continue;
+      width = std::max(metrics.horizontalAdvance(QLatin1String(row.sample)),
+                       metrics.horizontalAdvance(column.title) + 4);
+      text = row.text;
     }
-    const int known = kept.value(width_key(column.name)).toInt();
-    list_->header().resizeSection(i, known > 0 ? known : width + air);
+    const int known = kept.value(width_key(column.name)).toInt() * metrics.height() / std::max(1, height);
+    columns.push_back(known > 0 ? ColumnWidth{known, known, false}
+                                : ColumnWidth{width + air, width + air - 2, text});
   }
+  // The last column, what a packet says, takes the rest: addresses and names of operations leave it some.
+  const int least_of_last = metrics.averageCharWidth() * 32;
+  const std::vector<int> fitted = column_widths(columns, list_->room() - least_of_last);
+  const QSignalBlocker quiet(&list_->header());
+  for (std::size_t i = 0; i < fitted.size(); ++i)
+    list_->header().resizeSection(static_cast<int>(i), fitted[i]);
 }
 
 void PacketsPage::save_columns() {
   QSettings kept = settings();
   kept.setValue(QStringLiteral("packets/columns"), model_.column_names());
-  // The last column takes the remaining width.
-  for (int i = 0; i + 1 < model_.columnCount(); ++i)
-    kept.setValue(width_key(model_.column(i).name), list_->header().sectionSize(i));
+}
+
+/// That the user has set; those of other columns go on following their room and their text.
+void PacketsPage::save_width(int column, int width) {
+  QSettings kept = settings();
+  const int height = QFontMetrics(list_->font()).height();
+  const int before = kept.value(QStringLiteral("packets/text"), height).toInt();
+  for (int i = 0; i < model_.columnCount() && before != height; ++i) {
+    const QString key = width_key(model_.column(i).name);
+    if (kept.contains(key)) kept.setValue(key, kept.value(key).toInt() * height / std::max(1, before));
+  }
+  kept.setValue(QStringLiteral("packets/text"), height);
+  kept.setValue(width_key(model_.column(column).name), width);
 }
 
 /// Times with a date need more room than seconds: each time format has its own width.

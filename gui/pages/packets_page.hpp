@@ -96,6 +96,7 @@ class PacketsPage : public Page {
   void take_time_format();
   [[nodiscard]] QString width_key(const QString& column) const;
   void save_columns();
+  void save_width(int column, int width);
   void step_meaning(int step, std::uint32_t meanings, const QString& what);
   void step_related(std::uint64_t RelatedPackets::*which, const QString& what);
   void start_find();

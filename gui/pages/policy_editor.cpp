@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/pages/policy_editor.hpp"
 
+#include <QApplication>
 #include <QEvent>
 #include <QFileDialog>
-#include <QFontDatabase>
 #include <QHBoxLayout>
 #include <QSaveFile>
 #include <QTextBlock>
@@ -65,7 +65,7 @@ PolicyEditor::PolicyEditor(QWidget* parent)
   }
   apply_->setToolTip(tr("Validate the markings of this capture against this policy"));
   text_->setAccessibleName(tr("Marking policy as TOML"));
-  text_->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
+  text_->setFont(fixed_font(QApplication::font()));
   text_->setLineWrapMode(QPlainTextEdit::NoWrap);
   text_->setPlaceholderText(tr(
       "[class.data]\ndscp = 26\necn = \"ECT(0)\"\n\nStart from a profile, or enter the intended markings."));
@@ -160,6 +160,8 @@ void PolicyEditor::mark() {
 
 void PolicyEditor::changeEvent(QEvent* event) {
   QWidget::changeEvent(event);
+  if (event->type() == QEvent::FontChange && text_ != nullptr)
+    text_->setFont(fixed_font(QApplication::font()));
   if (event->type() == QEvent::PaletteChange && message_ != nullptr) mark();
 }
 

@@ -52,7 +52,7 @@ class PolicyEditor : public QWidget {
   QComboBox* profiles_;
   QPushButton* apply_;
   QPushButton* save_;
-  QPlainTextEdit* text_;
+  QPlainTextEdit* text_ = nullptr;
   QLabel* message_;
   QTimer pause_;
   QString name_;      ///< name of the policy in messages

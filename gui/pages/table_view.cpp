@@ -96,7 +96,7 @@ TableView::TableView(const QString& name, TableModelBase& model, QWidget* parent
   horizontalHeader()->setResizeContentsPrecision(50);
   verticalHeader()->hide();
   verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
-  verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 8);
+  fit_rows();
   horizontalHeader()->setSectionsMovable(true);
   horizontalHeader()->setHighlightSections(false);
   horizontalHeader()->setStretchLastSection(true);
@@ -115,6 +115,10 @@ TableView::TableView(const QString& name, TableModelBase& model, QWidget* parent
   auto* changed = new QTimer(this);
   changed->setSingleShot(true);
   connect(changed, &QTimer::timeout, this, &TableView::measure_columns);
+  // Cells and headings get a font of another size one after the other.
+  rescale_ = new QTimer(this);
+  rescale_->setSingleShot(true);
+  connect(rescale_, &QTimer::timeout, this, &TableView::fit_text);
   connect(horizontalHeader(), &QHeaderView::sectionResized, this, [this, changed](int, int old, int now) {
     if (old == 0 || now == 0) {
       changed->start(0);
@@ -173,7 +177,7 @@ void TableView::measure_columns() {
   if (model_.all_rows() == 0) cells_.clear();  // another capture follows
   if (model_.rowCount() == 0) return;
   // A very long text must not push all other columns out of sight.
-  constexpr int widest = 420;
+  const int widest = 60 * fontMetrics().averageCharWidth();
   constexpr int air = 6;
   const auto count = static_cast<std::size_t>(model_.columnCount());
   cells_.resize(count);
@@ -239,6 +243,36 @@ void TableView::paintEvent(QPaintEvent* event) {
   paint_empty_text(*this, empty_text());
 }
 
+void TableView::changeEvent(QEvent* event) {
+  QTableView::changeEvent(event);
+  if (event->type() == QEvent::FontChange && rescale_ != nullptr) rescale_->start(0);
+}
+
+void TableView::fit_rows() {
+  text_height_ = fontMetrics().height();
+  verticalHeader()->setDefaultSectionSize(text_height_ + 8);
+}
+
+/// After the size of the text has changed.
+void TableView::fit_text() {
+  const int before = text_height_;
+  fit_rows();
+  if (before == text_height_) return;
+  if (sized_) scale_columns(before);
+  cells_.clear();
+  measure_columns();
+}
+
+/// Widths that the user has set for a text of that height.
+void TableView::scale_columns(int height) {
+  if (height <= 0) return;
+  fitting_ = true;
+  for (int i = 0; i < model_.columnCount(); ++i) {
+    if (!isColumnHidden(i)) setColumnWidth(i, columnWidth(i) * text_height_ / height);
+  }
+  fitting_ = false;
+}
+
 void TableView::resizeEvent(QResizeEvent* event) {
   QTableView::resizeEvent(event);
   fit_columns();
@@ -265,6 +299,7 @@ void TableView::choose_columns(const QPoint& place) {
 void TableView::save_layout(QSettings& settings) const {
   settings.setValue(QStringLiteral("tables/") + name_, horizontalHeader()->saveState());
   settings.setValue(QStringLiteral("tables/%1/sized").arg(name_), sized_);
+  settings.setValue(QStringLiteral("tables/%1/text").arg(name_), text_height_);
 }
 
 void TableView::restore_layout(QSettings& settings) {
@@ -274,6 +309,8 @@ void TableView::restore_layout(QSettings& settings) {
   horizontalHeader()->setSortIndicator(-1, Qt::DescendingOrder);
   // Widths that the user has not set are fitted to the next capture.
   sized_ = settings.value(QStringLiteral("tables/%1/sized").arg(name_), true).toBool();
+  const int height = settings.value(QStringLiteral("tables/%1/text").arg(name_), text_height_).toInt();
+  if (sized_ && height != text_height_) scale_columns(height);
 }
 
 std::vector<RowRun> TableView::selected_runs() const {

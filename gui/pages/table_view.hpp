@@ -3,6 +3,7 @@
 
 #include <QSettings>
 #include <QTableView>
+#include <QTimer>
 
 #include "gui/models/table_model.hpp"
 #include "gui/pages/column_widths.hpp"
@@ -53,6 +54,7 @@ class TableView : public QTableView {
   void keyPressEvent(QKeyEvent* event) override;
   void paintEvent(QPaintEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
+  void changeEvent(QEvent* event) override;
   bool eventFilter(QObject* object, QEvent* event) override;
   void currentChanged(const QModelIndex& current, const QModelIndex& previous) override;
 
@@ -61,12 +63,17 @@ class TableView : public QTableView {
   void show_headings();
   void measure_columns();
   void fit_columns();
+  void fit_rows();
+  void fit_text();
+  void scale_columns(int height);
   void choose_columns(const QPoint& place);
 
   QString name_;
   QString reason_;  ///< why there are no rows
   TableModelBase& model_;
   BackgroundCall copying_{*this};
+  QTimer* rescale_ = nullptr;
+  int text_height_ = 0;  ///< rows and widths are for text of that height, in pixels
   bool icons_ = true;
   bool removing_ = false;              ///< rows are being removed: a new current row is not the user's choice
   std::vector<int> cells_;             ///< the widest cell seen, by logical column number
