@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "gui/charts/trace_marks.hpp"
+#include "gui/models/incident_trace.hpp"
 #include "gui/models/time_format.hpp"
 #include "gui/models/trace_text.hpp"
 
@@ -35,7 +36,7 @@ LadderView::LadderView(QWidget* parent) : QAbstractScrollArea(parent) {
 }
 
 double LadderView::row_height() const {
-  return std::ceil(QFontMetricsF(font()).height() * 1.75);
+  return std::ceil(QFontMetricsF(font()).height() * (explains_ ? 2.2 : 1.75));
 }
 
 void LadderView::show_trace(std::shared_ptr<const ConnectionTrace> trace, std::int64_t origin_ns,
@@ -44,6 +45,7 @@ void LadderView::show_trace(std::shared_ptr<const ConnectionTrace> trace, std::i
   origin_ns_ = origin_ns;
   ends_ = ends;
   rows_ = trace_ ? ladder_rows(*trace_) : std::vector<LadderRow>();
+  if (explains_ && trace_) rows_ = folded_rows(*trace_, rows_);
   current_ = 0;
   if (trace_) said_ = rows_.empty() ? tr("No packets.") : QString();
   fit_scroll_bar();
@@ -95,6 +97,16 @@ QString LadderView::label_of(const LadderRow& row) const {
   return text;
 }
 
+QStringList LadderView::remarks_beside(const LadderRow& row) const {
+  if (row.lost_before) return {};
+  const TracePoint& p = trace_->points[row.point];
+  QStringList remarks = remarks_of(p);
+  if (explains_) {
+    if (row.more != 0) remarks.prepend(tr("%1 more like it follow").arg(row.more));
+  }
+  return remarks;
+}
+
 void LadderView::paint_arrow(QPainter& painter, const LadderArrow& arrow, const QColor& colour) const {
   painter.setPen(QPen(colour, 1.5, arrow.captured ? Qt::SolidLine : Qt::DashLine));
   painter.drawLine(arrow.line);
@@ -142,18 +154,27 @@ void LadderView::paint_row(QPainter& painter, const QRectF& rect, const LadderCo
   painter.drawText(above, Qt::AlignHCenter | Qt::AlignBottom,
                    painter.fontMetrics().elidedText(label_of(rows_[row]), Qt::ElideRight,
                                                     static_cast<int>(above.width())));
-  const QStringList remarks = ghost ? QStringList() : remarks_of(p);
-  if (remarks.isEmpty()) return;
+  const QStringList remarks = remarks_beside(rows_[row]);
+  const QString rule = explains_ && !ghost ? rule_text(p.verdict) : QString();
+  if (remarks.isEmpty() && rule.isEmpty()) return;
   const QRectF words(columns.remarks, rect.top(), rect.right() - columns.remarks - 4, rect.height());
+  const auto line = [&](const QRectF& place, const QString& sentence) {
+    painter.drawText(
+        place, Qt::AlignLeft | Qt::AlignVCenter,
+        painter.fontMetrics().elidedText(sentence, Qt::ElideRight, static_cast<int>(words.width())));
+  };
   painter.setPen(text);
-  painter.drawText(words, Qt::AlignLeft | Qt::AlignVCenter,
-                   painter.fontMetrics().elidedText(remarks.join(QStringLiteral("; ")), Qt::ElideRight,
-                                                    static_cast<int>(words.width())));
+  if (rule.isEmpty()) return line(words, remarks.join(QStringLiteral("; ")));
+  // The rule below what it leads to.
+  line(QRectF(words.topLeft(), QSizeF(words.width(), words.height() / 2)),
+       remarks.join(QStringLiteral("; ")));
+  painter.setPen(quiet);
+  line(QRectF(words.left(), words.center().y(), words.width(), words.height() / 2), rule);
 }
 
 std::size_t LadderView::paint(QPainter& painter, const QRectF& area, std::size_t first) const {
   const double height = row_height();
-  const LadderColumns columns = ladder_columns(area.width(), letter(font()));
+  const LadderColumns columns = ladder_columns(area.width(), letter(font()), explains_);
   painter.save();
   painter.setClipRect(area);
   painter.translate(area.topLeft());

@@ -24,6 +24,8 @@ class LadderView : public QAbstractScrollArea, public Chart {
   /// Null: empty. `ends` are the texts above the two lines.
   void show_trace(std::shared_ptr<const analyze::ConnectionTrace> trace, std::int64_t origin_ns,
                   const std::array<QString, 2>& ends);
+  /// Folds packets alike, and says beside each by which rule it is taken for what it is. Before show_trace().
+  void explain_steps() { explains_ = true; }
   void show_packet(const std::optional<std::uint64_t>& number);
   /// Scrolls to the first packet at that time or later.
   void show_time(std::int64_t time_ns);
@@ -58,6 +60,7 @@ class LadderView : public QAbstractScrollArea, public Chart {
   void paint_row(QPainter& painter, const QRectF& rect, const LadderColumns& columns, std::size_t row) const;
   void paint_arrow(QPainter& painter, const LadderArrow& arrow, const QColor& colour) const;
   [[nodiscard]] QString label_of(const LadderRow& row) const;
+  [[nodiscard]] QStringList remarks_beside(const LadderRow& row) const;
   [[nodiscard]] std::optional<std::size_t> row_at(const QPoint& place) const;
   void set_current(std::size_t row, bool tell);
   void fit_scroll_bar();
@@ -71,6 +74,7 @@ class LadderView : public QAbstractScrollArea, public Chart {
   std::int64_t origin_ns_ = 0;
   std::size_t current_ = 0;
   QString said_;
+  bool explains_ = false;
 };
 
 }  // namespace roce::gui

@@ -20,6 +20,37 @@ std::vector<LadderRow> ladder_rows(const ConnectionTrace& trace) {
   return rows;
 }
 
+std::vector<LadderRow> folded_rows(const analyze::ConnectionTrace& trace,
+                                   const std::vector<LadderRow>& rows) {
+  const auto alike = [&](const LadderRow& a, const LadderRow& b) {
+    const TracePoint& p = trace.points[a.point];
+    const TracePoint& q = trace.points[b.point];
+    const auto plain = [](const TracePoint& point) {
+      return !point.verdict.any_lost() && point.verdict.gap == 0;
+    };
+    return !a.lost_before && !b.lost_before && plain(p) && plain(q) && p.side() == q.side() &&
+           p.kind == q.kind && p.verdict.flags == q.verdict.flags && p.verdict.cause == q.verdict.cause &&
+           p.verdict.rule == q.verdict.rule && p.has(TracePoint::damaged) == q.has(TracePoint::damaged) &&
+           p.has(TracePoint::lost_behind) == q.has(TracePoint::lost_behind);
+  };
+  constexpr std::size_t least = 4;
+  std::vector<LadderRow> folded;
+  for (std::size_t from = 0; from < rows.size();) {
+    std::size_t end = from + 1;
+    while (end < rows.size() && alike(rows[from], rows[end])) ++end;
+    if (end - from < least) {
+      folded.insert(folded.end(), rows.begin() + static_cast<std::ptrdiff_t>(from),
+                    rows.begin() + static_cast<std::ptrdiff_t>(end));
+    } else {
+      folded.push_back(rows[from]);
+      folded.back().more = static_cast<std::uint32_t>(end - from - 2);
+      folded.push_back(rows[end - 1]);
+    }
+    from = end;
+  }
+  return folded;
+}
+
 std::optional<std::size_t> ladder_row_of(const ConnectionTrace& trace, const std::vector<LadderRow>& rows,
                                          std::uint64_t packet) {
   const auto found = std::find_if(rows.begin(), rows.end(), [&](const LadderRow& row) {
@@ -46,14 +77,15 @@ std::optional<std::size_t> next_remarkable(const ConnectionTrace& trace, const s
   return std::nullopt;
 }
 
-LadderColumns ladder_columns(double width, double letter_width) noexcept {
+LadderColumns ladder_columns(double width, double letter_width, bool explained) noexcept {
   LadderColumns columns;
   columns.number = 10 * letter_width;
   columns.time = columns.number + 17 * letter_width;
   columns.a = columns.time + 4 * letter_width;
-  // Remarks get a third of what is left, and no more than they need.
+  // Remarks get a part of what is left, and no more than they need.
   const double left = std::max(width - columns.a, 20 * letter_width);
-  const double remarks = std::min(left * 0.4, 62 * letter_width);
+  const double remarks =
+      explained ? std::min(left * 0.58, 100 * letter_width) : std::min(left * 0.4, 62 * letter_width);
   columns.b = columns.a + left - remarks;
   columns.remarks = columns.b + 2 * letter_width;
   return columns;

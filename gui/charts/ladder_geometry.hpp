@@ -18,9 +18,13 @@ struct LadderRow {
   std::uint32_t point = 0;  ///< index in ConnectionTrace::points
   /// Not the packet itself, but a loss upstream of the capture point that this packet reveals.
   bool lost_before = false;
+  std::uint32_t more = 0;  ///< packets alike that are left out behind it
 };
 /// A row for each packet, by time, and one before each packet that reveals an upstream loss.
 [[nodiscard]] std::vector<LadderRow> ladder_rows(const analyze::ConnectionTrace& trace);
+/// The same rows, of four or more alike in a row only the first and the last.
+[[nodiscard]] std::vector<LadderRow> folded_rows(const analyze::ConnectionTrace& trace,
+                                                 const std::vector<LadderRow>& rows);
 /// The row of that packet; nullopt: there is none.
 [[nodiscard]] std::optional<std::size_t> ladder_row_of(const analyze::ConnectionTrace& trace,
                                                        const std::vector<LadderRow>& rows,
@@ -40,7 +44,9 @@ struct LadderColumns {
   double a = 0, b = 0;  ///< the vertical lines of the two ends
   double remarks = 0;   ///< left edge
 };
-[[nodiscard]] LadderColumns ladder_columns(double width, double letter_width) noexcept;
+/// `explained`: remarks are whole sentences, and get more of the width.
+[[nodiscard]] LadderColumns ladder_columns(double width, double letter_width,
+                                           bool explained = false) noexcept;
 
 struct LadderArrow {
   QLineF line;           ///< from the sender; slopes downwards, as time passes on the way

@@ -49,9 +49,11 @@ ConnectionsPage::ConnectionsPage(AnalysisSession& session, Selection& selection,
   connect(&selection_, &Selection::connection_changed, this, &ConnectionsPage::show_selected);
   connect(&session_, &AnalysisSession::packets_changed, this, &ConnectionsPage::forget_sparks);
   connect(&session_, &AnalysisSession::state_changed, this, &ConnectionsPage::count_sparks);
+  connect(&session_, &AnalysisSession::snapshot_changed, this, &ConnectionsPage::count_sparks);
   connect(&session_, &AnalysisSession::state_changed, this, &ConnectionsPage::refresh);
   connect(&model_, &TableModelBase::rows_changed, this, &ConnectionsPage::refresh);
   connect(this, &Page::seen_changed, graphs_, [this] { graphs_->set_in_front(is_seen()); });
+  show_snapshot();
   refresh();
 }
 
@@ -95,6 +97,7 @@ void ConnectionsPage::count_sparks() {
 }
 
 void ConnectionsPage::show_snapshot() {
+  table_->set_reason(why_empty(no_connections_text()));
   model_.show(shown());
 }
 

@@ -179,7 +179,7 @@ void FabricPage::refresh() {
   const QString titles[] = {tr("Pa&ths"), tr("M&RC"), tr("She&lls"), tr("M&irrors"), tr("S&witches")};
   std::array<int, part_count> rows{};
   for (const Shown& each : shown_tables_) {
-    each.view->set_reason(!shown() ? tr("No capture") : shown()->final ? each.none : QString());
+    each.view->set_reason(why_empty(each.none));
     if (each.inner >= 0)
       parts_[each.part].inner->setTabText(
           each.inner, QStringLiteral("%1 (%2)").arg(each.name).arg(each.model->rowCount()));

@@ -134,10 +134,11 @@ FindingsPage::FindingsPage(AnalysisSession& session, Selection& selection, QWidg
   connect(detail_, &QTextBrowser::anchorClicked, this, &FindingsPage::follow);
   connect(&selection_, &Selection::finding_changed, this, &FindingsPage::show_selected);
   connect(&session_, &AnalysisSession::state_changed, this, &FindingsPage::refresh);
-  refresh();
+  show_snapshot();
 }
 
 void FindingsPage::show_snapshot() {
+  diagnoses_->set_reason(why_empty(tr("No cause of trouble was found")));
   showing_ = true;
   model_.show(shown());
   diagnosis_model_.show(shown());

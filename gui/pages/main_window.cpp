@@ -11,6 +11,7 @@
 #include <QMimeData>
 #include <QPaintEvent>
 #include <QStatusBar>
+#include <QToolBar>
 #include <QUrl>
 #include <algorithm>
 #include <utility>
@@ -23,9 +24,6 @@
 
 namespace roce::gui {
 namespace {
-
-/// Saved with a layout: a layout of another version is ignored.
-constexpr int layout_version = 2;
 
 QStringList ask_for_files(QWidget* parent) {
   return QFileDialog::getOpenFileNames(
@@ -85,6 +83,7 @@ MainWindow::MainWindow(QWidget* parent)
   // Connected before any page: the page Live reports later why a capture ended, and that must stay visible.
   connect(&session_, &AnalysisSession::state_changed, this, &MainWindow::show_state);
   make_pages();
+  make_timeline();
   make_status();
   output_ = new OutputActions(*this, session_);
   connect(output_, &OutputActions::says, this, &MainWindow::say);
@@ -97,6 +96,7 @@ MainWindow::MainWindow(QWidget* parent)
   connect(&behind_, &QTimer::timeout, this, &MainWindow::catch_up);
   connect(&session_, &AnalysisSession::progress_changed, this, &MainWindow::show_progress);
   connect(&selection_, &Selection::time_changed, this, &MainWindow::show_selection);
+  connect(&session_, &AnalysisSession::range_changed, this, &MainWindow::show_state);
   connect(&selection_, &Selection::packet_changed, this, &MainWindow::show_selection);
   first_layout_ = saveState(layout_version);
   restore_layout();
@@ -120,6 +120,7 @@ void MainWindow::make_pages() {
   overview_ = new OverviewPage(session_, selection_);
   packets_ = new PacketsPage(session_, selection_);
   findings_ = new FindingsPage(session_, selection_);
+  incidents_ = new IncidentsPage(session_, selection_);
   connections_ = new ConnectionsPage(session_, selection_);
   markings_ = new MarkingsPage(session_, selection_);
   fabric_ = new FabricPage(session_, selection_);
@@ -134,6 +135,7 @@ void MainWindow::make_pages() {
   const Row rows[] = {{overview_, "overview", tr("Overview")},
                       {packets_, "packets", tr("Packets")},
                       {findings_, "findings", tr("Findings")},
+                      {incidents_, "incidents", tr("Incidents")},
                       {connections_, "connections", tr("Connections")},
                       {markings_, "markings", tr("Markings")},
                       {fabric_, "fabric", tr("Fabric")},
@@ -164,6 +166,33 @@ void MainWindow::make_pages() {
   docks_[0]->raise();
 }
 
+void MainWindow::make_timeline() {
+  times_ = new TimelineBar(session_, selection_);
+  timeline_bar_ = addToolBar(tr("Timeline"));
+  timeline_bar_->setObjectName(QStringLiteral("timeline"));
+  timeline_bar_->setMovable(false);
+  timeline_bar_->addWidget(times_);
+  // Hidden by its own entry of the View menu, and where there is no capture.
+  timeline_bar_->toggleViewAction()->setVisible(false);
+  timeline_wanted_ = new QAction(tr("&Timeline"), this);
+  timeline_wanted_->setObjectName(QStringLiteral("show_timeline"));
+  timeline_wanted_->setToolTip(tr("Show the timeline above all pages"));
+  timeline_wanted_->setShortcut(QKeySequence(Qt::CTRL | Qt::Key_T));
+  timeline_wanted_->setCheckable(true);
+  timeline_wanted_->setChecked(settings().value(QStringLiteral("window/timeline"), true).toBool());
+  connect(timeline_wanted_, &QAction::toggled, this, [this](bool wanted) {
+    settings().setValue(QStringLiteral("window/timeline"), wanted);
+    show_timeline();
+  });
+  connect(times_, &TimelineBar::has_content, this, &MainWindow::show_timeline);
+  connect(times_, &TimelineBar::leads_to, this, &MainWindow::show_page);
+  show_timeline();
+}
+
+void MainWindow::show_timeline() {
+  timeline_bar_->setVisible(timeline_wanted_->isChecked() && session_.whole_snapshot() != nullptr);
+}
+
 void MainWindow::make_status() {
   message_ = new QLabel;
   message_->setTextFormat(Qt::PlainText);
@@ -188,6 +217,8 @@ void MainWindow::connect_pages() {
   connect(overview_, &OverviewPage::recent_chosen, this, [this](int place) {
     if (place >= 0 && place < recent_files_.entries().size()) open(recent_files_.entries()[place].files);
   });
+  connect(overview_, &OverviewPage::sample_chosen, this, [this](const QString& file) { open({file}); });
+  connect(overview_, &OverviewPage::interface_chosen, live_, &LivePage::choose_device);
   connect(overview_, &OverviewPage::open_wanted, this, &MainWindow::ask_files);
   connect(overview_, &OverviewPage::host_chosen, connections_, &ConnectionsPage::search);
   connect(markings_, &MarkingsPage::addresses_chosen, connections_, &ConnectionsPage::search);
@@ -374,6 +405,7 @@ void MainWindow::restore_layout() {
   QSettings kept = settings();
   restoreGeometry(kept.value(QStringLiteral("window/geometry")).toByteArray());
   restoreState(kept.value(QStringLiteral("window/layout")).toByteArray(), layout_version);
+  show_timeline();
   for (TableView* table : findChildren<TableView*>()) table->restore_layout(kept);
 }
 

@@ -9,6 +9,7 @@
 #include <QProgressBar>
 #include <QSettings>
 #include <QTimer>
+#include <QToolBar>
 #include <QToolButton>
 #include <array>
 #include <functional>
@@ -22,12 +23,14 @@
 #include "gui/pages/connections_page.hpp"
 #include "gui/pages/fabric_page.hpp"
 #include "gui/pages/findings_page.hpp"
+#include "gui/pages/incidents_page.hpp"
 #include "gui/pages/live_page.hpp"
 #include "gui/pages/markings_page.hpp"
 #include "gui/pages/output_actions.hpp"
 #include "gui/pages/overview_page.hpp"
 #include "gui/pages/packets_page.hpp"
 #include "gui/pages/page.hpp"
+#include "gui/pages/timeline_bar.hpp"
 
 namespace roce::gui {
 
@@ -83,6 +86,9 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] OutputActions& output() noexcept { return *output_; }
   [[nodiscard]] LivePage& live() noexcept { return *live_; }
   [[nodiscard]] ComparePage& compare() noexcept { return *compare_; }
+  [[nodiscard]] IncidentsPage& incidents() noexcept { return *incidents_; }
+  [[nodiscard]] TimelineBar& times() noexcept { return *times_; }
+  [[nodiscard]] MasterTimeline& timeline() noexcept { return times_->timeline(); }
   [[nodiscard]] QString message() const { return message_->text(); }
 
  protected:
@@ -96,7 +102,12 @@ class MainWindow : public QMainWindow {
   /// One row of the table of actions.
   struct ActionRow;
 
+  /// Saved with a layout: a layout of another version is ignored.
+  static constexpr int layout_version = 3;
+
   void make_pages();
+  void make_timeline();
+  void show_timeline();
   void make_status();
   void make_menus();
   void add_policy_menu(QMenu* menu);
@@ -153,12 +164,16 @@ class MainWindow : public QMainWindow {
   OverviewPage* overview_ = nullptr;
   PacketsPage* packets_ = nullptr;
   FindingsPage* findings_ = nullptr;
+  IncidentsPage* incidents_ = nullptr;
   ConnectionsPage* connections_ = nullptr;
   MarkingsPage* markings_ = nullptr;
   FabricPage* fabric_ = nullptr;
   OutputActions* output_ = nullptr;
   LivePage* live_ = nullptr;
   ComparePage* compare_ = nullptr;
+  TimelineBar* times_ = nullptr;
+  QToolBar* timeline_bar_ = nullptr;
+  QAction* timeline_wanted_ = nullptr;
   std::array<QDockWidget*, page_count> docks_{};
   QTimer behind_;                       ///< runs as long as a page may have to catch up
   std::function<void()> after_saving_;  ///< called when the capture has been saved

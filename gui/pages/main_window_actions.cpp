@@ -70,6 +70,7 @@ void MainWindow::make_menus() {
   QMenu* view = menuBar()->addMenu(tr("&View"));
   add_page_actions(view);
   view->addSeparator();
+  view->addAction(timeline_wanted_);
   add_theme_menu(view);
   profiles_ = view->addMenu(tr("Pro&files"));
   connect(profiles_, &QMenu::aboutToShow, this, &MainWindow::fill_profiles);
@@ -294,7 +295,9 @@ void MainWindow::normal_size() {
 }
 
 void MainWindow::reset_layout() {
-  restoreState(first_layout_, 1);
+  restoreState(first_layout_, layout_version);
+  timeline_wanted_->setChecked(true);
+  show_timeline();
   for (QDockWidget* dock : docks_) dock->show();
   show_page(PageId::overview);
 }

@@ -66,6 +66,15 @@ MarkingsPage::MarkingsPage(AnalysisSession& session, Selection& selection, QWidg
   auto* dcbx = new TableView(tr("DCBX by port"), dcbx_model_);
   auto* pauses = new TableView(tr("PAUSE and PFC by port and priority"), pause_model_);
   auto* spreads = new TableView(tr("UDP source ports by addresses"), spread_model_);
+  const QString no_marks = tr("No RoCE packets with marks");
+  reasons_ = {
+      {matrix_, no_marks},
+      {table_, no_marks},
+      {dcbx, tr("No DCBX in this capture. LLDP goes from port to port, every 30 seconds as a rule: only a "
+                "capture at one of them has it")},
+      {pauses, tr("No PAUSE or PFC frames in this capture. They go from port to port and are seldom "
+                  "mirrored: counters of NIC and switch tell of them, too")},
+      {spreads, tr("No RoCE v2 packets: only these have UDP source ports")}};
   tabs_->setDocumentMode(true);
   tabs_->addTab(split, tr("&Markings"));
   tabs_->addTab(editor_, tr("P&olicy"));
@@ -123,6 +132,7 @@ MarkingsPage::MarkingsPage(AnalysisSession& session, Selection& selection, QWidg
   connect(editor_, &PolicyEditor::says, this, &MarkingsPage::says);
   for (const TableModelBase* model : models())
     connect(model, &TableModelBase::rows_changed, this, &MarkingsPage::refresh);
+  show_snapshot();
   refresh();
 }
 
@@ -136,6 +146,7 @@ bool MarkingsPage::is_settled() const {
 }
 
 void MarkingsPage::show_snapshot() {
+  for (const auto& [view, none] : reasons_) view->set_reason(why_empty(none));
   for (TableModelBase* model : models()) model->show(shown());
   pause_plot_->show_snapshot(shown());
 }

@@ -4,6 +4,8 @@
 #include <QLabel>
 #include <QTabWidget>
 #include <array>
+#include <utility>
+#include <vector>
 
 #include "gui/charts/pause_plot.hpp"
 #include "gui/models/link_tables.hpp"
@@ -57,6 +59,7 @@ class MarkingsPage : public Page {
   PolicyEditor* editor_;
   QTabWidget* tabs_;
   PausePlot* pause_plot_;
+  std::vector<std::pair<TableView*, QString>> reasons_;  ///< why each table has no rows
 };
 
 }  // namespace roce::gui

@@ -12,7 +12,7 @@
 #include <atomic>
 
 #include "gui/charts/chart.hpp"
-#include "gui/charts/timeline.hpp"
+#include "gui/charts/master_timeline.hpp"
 #include "gui/models/report_file.hpp"
 #include "gui/models/worker_threads.hpp"
 #include "gui/pages/page.hpp"
@@ -207,10 +207,10 @@ void OutputActions::print_report(QPrinter& printer) const {
   const auto& snapshot = session_.snapshot();
   if (!snapshot) return;
   const QString address = QStringLiteral("timeline:graph");
-  Timeline timeline;
+  MasterTimeline timeline;
   timeline.setPalette(paper());
-  timeline.resize(1000, 330);
-  timeline.show_snapshot(snapshot);
+  timeline.show_snapshot(snapshot, nullptr, true);
+  timeline.resize(1000, timeline.sizeHint().height());
   QTextDocument document;
   document.setDefaultFont(QFont(QStringLiteral("sans-serif"), 9));
   document.addResource(QTextDocument::ImageResource, QUrl(address), chart_image(&timeline, 2));

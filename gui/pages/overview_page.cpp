@@ -5,6 +5,7 @@
 #include <QEvent>
 #include <QFileInfo>
 #include <QHBoxLayout>
+#include <QScrollArea>
 #include <QSplitter>
 #include <QTabWidget>
 #include <QToolButton>
@@ -18,6 +19,8 @@
 #include "gui/models/health.hpp"
 #include "gui/models/shown_text.hpp"
 #include "gui/models/tables.hpp"
+#include "gui/models/time_format.hpp"
+#include "gui/pages/interface_list.hpp"
 
 namespace roce::gui {
 namespace {
@@ -68,8 +71,6 @@ OverviewPage::OverviewPage(AnalysisSession& session, Selection& selection, QWidg
       findings_(new TableView(tr("Findings"), finding_model_)),
       connections_(new TableView(tr("Worst connections"), connection_model_)),
       hosts_(new TableView(tr("Worst hosts"), host_model_)),
-      timeline_(new Timeline),
-      show_span_(new QAction(tr("Show pac&kets in range"), timeline_)),
       explain_(offer(findings_, tr("&Explain"),
                      tr("Show the explanation of the selected finding, and what to do"),
                      [this] {
@@ -88,7 +89,6 @@ OverviewPage::OverviewPage(AnalysisSession& session, Selection& selection, QWidg
   layout->setContentsMargins(8, 8, 8, 8);
   layout->addWidget(make_banner());
   layout->addWidget(stack_, 1);
-  welcome_->setAlignment(Qt::AlignCenter);
   welcome_->setWordWrap(true);
   welcome_->setTextFormat(Qt::RichText);
   welcome_->setTextInteractionFlags(Qt::LinksAccessibleByMouse | Qt::LinksAccessibleByKeyboard);
@@ -97,20 +97,16 @@ OverviewPage::OverviewPage(AnalysisSession& session, Selection& selection, QWidg
       [this](const QString& link) {
         if (link == QLatin1String("open")) {
           Q_EMIT open_wanted();
-        } else if (link == QLatin1String("live")) {
-          Q_EMIT leads_to(PageId::live);
+        } else if (link.startsWith(QLatin1String("sample:"))) {
+          const auto place = static_cast<std::size_t>(link.mid(7).toULongLong());
+          if (place < samples_.size()) Q_EMIT sample_chosen(samples_[place].file);
         } else {
           Q_EMIT recent_chosen(link.toInt());
         }
       },
       Qt::QueuedConnection);  // the slot changes the text with the link
   offer_recent({});
-  stack_->addWidget(welcome_);
-  show_span_->setToolTip(
-      tr("Show the packets in the selected time range: drag over the timeline to select one"));
-  show_span_->setEnabled(false);
-  timeline_->addAction(show_span_);
-  connect(show_span_, &QAction::triggered, this, [this] { Q_EMIT leads_to(PageId::packets); });
+  stack_->addWidget(make_start());
   connect(cards_, &QTextBrowser::anchorClicked, this, &OverviewPage::follow_card, Qt::QueuedConnection);
   connect(facts_, &QTextBrowser::anchorClicked, this, &OverviewPage::follow);
   stack_->addWidget(make_content());
@@ -138,12 +134,6 @@ OverviewPage::OverviewPage(AnalysisSession& session, Selection& selection, QWidg
   connect(hosts_, &TableView::row_activated, this, [this] {
     Q_EMIT host_chosen(hosts_->currentIndex().data(TableModelBase::key_role).toString());
     Q_EMIT leads_to(PageId::connections);
-  });
-  connect(timeline_, &Timeline::span_chosen, this,
-          [this](const std::optional<TimeSpan>& span) { selection_.set_time(span); });
-  connect(&selection_, &Selection::time_changed, this, [this] {
-    timeline_->show_span(selection_.time());
-    show_span_->setEnabled(selection_.time().has_value());
   });
   connect(times_, &TimeChip::changed, this, &OverviewPage::limit_times);
   connect(&selection_, &Selection::finding_changed, this,
@@ -186,15 +176,55 @@ void OverviewPage::show_evidence(PageId page) {
 
 void OverviewPage::offer_recent(const QStringList& names) {
   QString html =
-      QStringLiteral("<p><a href=\"open\">%1</a> &nbsp;·&nbsp; <a href=\"live\">%2</a></p><p>%3</p><p>%4</p>")
-          .arg(tr("Open a capture…"), tr("Capture live on an interface…"),
-               tr("Ctrl+O opens, too, and captures can be dropped here."),
-               tr("pcap and pcapng, also as .gz, .zst or .lz4; several files are merged in time "
-                  "order."));
-  if (!names.isEmpty()) html += QStringLiteral("<p>&nbsp;</p><p>%1</p>").arg(tr("Recent captures:"));
-  for (qsizetype i = 0; i < names.size(); ++i)
-    html += QStringLiteral("<p><a href=\"%1\">%2</a></p>").arg(i).arg(names[i].toHtmlEscaped());
+      QStringLiteral("<h2><a href=\"open\">%1</a></h2><p>%2</p>")
+          .arg(tr("Open a capture…"),
+               tr("Ctrl+O opens, too, and captures can be dropped here: pcap and pcapng, also as .gz, "
+                  ".zst or .lz4; several files are merged in time order."));
+  const auto list = [&html](const QString& heading) { html += QStringLiteral("<h3>%1</h3>").arg(heading); };
+  const auto entry = [&html](const QString& link, const QString& text) {
+    html += QStringLiteral("<p><a href=\"%1\">%2</a></p>").arg(link, text.toHtmlEscaped());
+  };
+  if (!names.isEmpty()) list(tr("Recent captures"));
+  for (qsizetype i = 0; i < names.size(); ++i) entry(QString::number(i), names[i]);
+  if (!samples_.empty()) list(tr("Samples"));
+  for (std::size_t i = 0; i < samples_.size(); ++i)
+    entry(QStringLiteral("sample:%1").arg(i), samples_[i].title);
   welcome_->setText(html);
+}
+
+/// What is there while no capture is open.
+QWidget* OverviewPage::make_start() {
+  auto* live =
+      new QLabel(QStringLiteral("<h2><a href=\"live\">%1</a></h2><p>%2</p>")
+                     .arg(tr("Capture live…"),
+                          tr("What passed each interface in the last minute. A click chooses it for a "
+                             "capture.")));
+  live->setAccessibleName(tr("Capture live"));
+  live->setWordWrap(true);
+  live->setTextInteractionFlags(Qt::LinksAccessibleByMouse | Qt::LinksAccessibleByKeyboard);
+  connect(live, &QLabel::linkActivated, this, [this] { Q_EMIT leads_to(PageId::live); });
+  auto* interfaces = new InterfaceList;
+  connect(interfaces, &InterfaceList::chosen, this, [this](const QString& name) {
+    Q_EMIT interface_chosen(name);
+    Q_EMIT leads_to(PageId::live);
+  });
+  auto* right = new QVBoxLayout;
+  right->addWidget(live);
+  right->addWidget(interfaces, 1);
+  auto* scroll = new QScrollArea;
+  scroll->setAccessibleName(tr("Captures to open"));
+  scroll->setFrameShape(QFrame::NoFrame);
+  scroll->setWidgetResizable(true);
+  scroll->setFocusPolicy(Qt::NoFocus);
+  welcome_->setAlignment(Qt::AlignLeft | Qt::AlignTop);
+  scroll->setWidget(welcome_);
+  auto* start = new QWidget;
+  auto* row = new QHBoxLayout(start);
+  row->setContentsMargins(24, 16, 24, 16);
+  row->setSpacing(32);
+  row->addWidget(scroll, 3);
+  row->addLayout(right, 2);
+  return start;
 }
 
 QWidget* OverviewPage::make_banner() {
@@ -203,13 +233,11 @@ QWidget* OverviewPage::make_banner() {
   row->setContentsMargins(4, 2, 4, 6);
   row->setSpacing(10);
   sign_->setObjectName(QStringLiteral("sign"));
+  headline_->setObjectName(QStringLiteral("headline"));
   row->addWidget(sign_);
   auto* texts = new QVBoxLayout;
   texts->setSpacing(1);
-  QFont font = headline_->font();
-  font.setPointSizeF(font.pointSizeF() * 1.4);
-  font.setBold(true);
-  headline_->setFont(font);
+  fit_headline();
   for (QLabel* label : {headline_, below_}) {
     // Plain text, as errors may quote the file; selectable, so that they can be searched for.
     label->setTextFormat(Qt::PlainText);
@@ -232,6 +260,14 @@ QWidget* OverviewPage::make_banner() {
     row->addWidget(counts_[i]);
   }
   return banner;
+}
+
+/// The headline is larger than other text, whatever size that has.
+void OverviewPage::fit_headline() {
+  QFont font = QApplication::font();
+  font.setPointSizeF(font.pointSizeF() * 1.4);
+  font.setBold(true);
+  headline_->setFont(font);
 }
 
 QWidget* OverviewPage::make_content() {
@@ -263,11 +299,9 @@ QWidget* OverviewPage::make_content() {
   bottom->setSizes({420, 860});
   auto* all = new QSplitter(Qt::Vertical);
   all->addWidget(top);
-  all->addWidget(titled(tr("Timeline"), timeline_));
   all->addWidget(bottom);
-  all->setStretchFactor(0, 10);
-  all->setStretchFactor(1, 9);
-  all->setStretchFactor(2, 6);
+  all->setStretchFactor(0, 3);
+  all->setStretchFactor(1, 2);
   for (QSplitter* splitter : {top, bottom, all}) {
     splitter->setChildrenCollapsible(false);
     splitter->setHandleWidth(8);
@@ -285,7 +319,9 @@ void OverviewPage::show_snapshot() {
   finding_model_.show(snapshot);
   connection_model_.show(snapshot);
   host_model_.show(snapshot);
-  timeline_->show_snapshot(snapshot);
+  findings_->set_reason(why_empty(tr("No findings")));
+  connections_->set_reason(why_empty(no_connections_text()));
+  hosts_->set_reason(why_empty(no_connections_text()));
   show_cards();
   facts_->show_html(snapshot ? facts_html(capture_facts(*snapshot)) : QString());
   if (snapshot && !snapshot->findings.empty())
@@ -345,6 +381,9 @@ void OverviewPage::show_banner() {
     meaning = health.sign ? severity_text(*health.sign) : tr("healthy");
     line = health.line;
     below = names_text(session_.files());
+    if (const auto& range = session_.range())
+      below +=
+          tr(" · only %1 to %2").arg(shown_time(*snapshot, range->from), shown_time(*snapshot, range->to));
     if (!health.counts.isEmpty()) below += QStringLiteral(" · ") + health.counts;
     if (state == AnalysisSession::State::stopped)
       below += tr(": stopped after %1 packets, results cover only these").arg(snapshot->frames_read);
@@ -373,7 +412,8 @@ void OverviewPage::show_banner() {
 
 void OverviewPage::changeEvent(QEvent* event) {
   Page::changeEvent(event);
-  if (event->type() == QEvent::PaletteChange && timeline_ != nullptr) show_banner();
+  if (event->type() == QEvent::FontChange && headline_ != nullptr) fit_headline();
+  if (event->type() == QEvent::PaletteChange && headline_ != nullptr) show_banner();
 }
 
 }  // namespace roce::gui

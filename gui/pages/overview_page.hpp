@@ -8,8 +8,9 @@
 #include <array>
 #include <cstddef>
 #include <set>
+#include <vector>
 
-#include "gui/charts/timeline.hpp"
+#include "gui/models/bundled_samples.hpp"
 #include "gui/models/overview_tables.hpp"
 #include "gui/models/tables.hpp"
 #include "gui/pages/detail_view.hpp"
@@ -19,7 +20,7 @@
 
 namespace roce::gui {
 
-/// The first page: the verdict on the capture in one line, findings, timeline, worst connections and hosts,
+/// The first page: the verdict on the capture in one line, findings, worst connections and hosts,
 /// facts of the capture. Everything on it leads to the page with the details.
 class OverviewPage : public Page {
   Q_OBJECT
@@ -28,7 +29,6 @@ class OverviewPage : public Page {
   OverviewPage(AnalysisSession& session, Selection& selection, QWidget* parent = nullptr);
 
   [[nodiscard]] bool is_settled() const override;
-  [[nodiscard]] Timeline& timeline() noexcept { return *timeline_; }
   /// Recently opened captures, offered as links while no capture is open.
   void offer_recent(const QStringList& names);
   [[nodiscard]] QLabel& welcome() noexcept { return *welcome_; }
@@ -43,13 +43,16 @@ class OverviewPage : public Page {
   void severity_chosen(roce::analyze::Severity least);
   void open_wanted();  ///< a capture, by the user's choice
   void host_chosen(const QString& address);
-  void recent_chosen(int place);  ///< index in the list of offer_recent()
+  void sample_chosen(const QString& file);     ///< that comes with the program
+  void interface_chosen(const QString& name);  ///< for a live capture
+  void recent_chosen(int place);               ///< index in the list of offer_recent()
 
  protected:
   void show_snapshot() override;
   void changeEvent(QEvent* event) override;
 
  private:
+  QWidget* make_start();
   QWidget* make_banner();
   QWidget* make_content();
   void choose_finding();
@@ -60,13 +63,15 @@ class OverviewPage : public Page {
   void show_graph();
   void show_evidence(PageId page);
   void show_banner();
+  void fit_headline();
   void limit_times();
 
+  std::vector<BundledSample> samples_ = bundled_samples();
   FindingListModel finding_model_;
   WorstConnectionModel connection_model_;
   HostModel host_model_;
   QLabel* sign_;
-  QLabel* headline_;
+  QLabel* headline_ = nullptr;
   QLabel* below_;
   std::array<QToolButton*, 4> counts_{};  ///< by severity
   TimeChip* times_;
@@ -78,8 +83,6 @@ class OverviewPage : public Page {
   TableView* findings_;
   TableView* connections_;
   TableView* hosts_;
-  Timeline* timeline_;
-  QAction* show_span_;
   QAction* explain_;
   QAction* show_packets_;
   QAction* finding_graph_;

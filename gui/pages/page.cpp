@@ -38,6 +38,15 @@ void Page::catch_up() {
   show_snapshot();
 }
 
+QString no_connections_text() {
+  return Page::tr("No connections: there are no packets of RC, UC, XRC or RD queue pairs");
+}
+
+QString Page::why_empty(const QString& none) const {
+  if (!shown_) return tr("No capture");
+  return shown_->final ? none : QString();
+}
+
 void Page::follow(const QUrl& link) {
   const QString target = QUrl::fromPercentEncoding(link.path(QUrl::FullyEncoded).toLatin1());
   if (link.scheme() == QLatin1String("connection")) {

@@ -14,14 +14,17 @@
 namespace roce::gui {
 
 /// Pages of the window, in the order of their tabs.
-enum class PageId { overview, packets, findings, connections, markings, fabric, live, compare };
-inline constexpr int page_count = 8;
+enum class PageId { overview, packets, findings, incidents, connections, markings, fabric, live, compare };
+inline constexpr int page_count = 9;
 
 /// Answer to the question about something that is not saved.
 enum class Unsaved { save, discard, keep };
 
 /// Where files go that belong to no file: the user's documents, else the home folder.
 [[nodiscard]] QString documents_folder();
+
+/// Why there are neither connections nor hosts that have some.
+[[nodiscard]] QString no_connections_text();
 
 /// Base of pages: shows the session's snapshot and follows the selection; both outlive it. While a capture is
 /// read only the visible page takes each snapshot, the others catch up when they become visible. Its focus
@@ -61,6 +64,9 @@ class Page : public QWidget {
   virtual void show_snapshot() {}
   /// The snapshot that the page shows; null: none. May be older than the session's.
   [[nodiscard]] const SnapshotPtr& shown() const noexcept { return shown_; }
+
+  /// Why a table has no rows: without a capture that, while one is read nothing, then `none`.
+  [[nodiscard]] QString why_empty(const QString& none) const;
 
   /// Follows a link of details.hpp.
   void follow(const QUrl& link);

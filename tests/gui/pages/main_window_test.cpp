@@ -43,14 +43,13 @@ QAction* action(MainWindow& window, const char* name) {
   return window.findChild<QAction*>(QString::fromLatin1(name));
 }
 
-TEST(Overview, TellsTheValuesAtThePointerOfItsTimeline) {
+TEST(MainWindow, TellsTheValuesAtThePointerOfItsTimeline) {
   const auto window = make_window();
   open_sample(*window, "04_write_loss1.cb.pcap.zst");
-  Timeline& timeline = window->overview().timeline();
-  timeline.replot();
+  MasterTimeline& timeline = window->timeline();
   QString all;
   for (int x = 0; x < timeline.width(); ++x) all += timeline.values_at({x, timeline.height() / 2});
-  for (const char* value : {"on the wire, goodput", " lost", " retransmitted", " long"})
+  for (const char* value : {"b/s on the wire", "b/s goodput", " lost", " repeated", " long"})
     EXPECT_TRUE(all.contains(QString::fromLatin1(value))) << value;
   EXPECT_TRUE(timeline.values_at({-5, 5}).isEmpty());
   EXPECT_TRUE(timeline.toolTip().isEmpty());  // no help in their way
@@ -170,9 +169,8 @@ TEST(MainWindow, LeadsFromAHostToItsConnections) {
 TEST(MainWindow, ChoosesATimeRangeByDragging) {
   const auto window = make_window();
   open_sample(*window, lossy);
-  Timeline& timeline = window->overview().timeline();
-  timeline.replot();
-  const QRect inside = timeline.axisRect(0)->rect();
+  MasterTimeline& timeline = window->timeline();
+  const QRect inside = timeline.plot_rect();
   const auto drag = [&](int from, int to) {
     QTest::mousePress(&timeline, Qt::LeftButton, {}, QPoint(from, inside.center().y()));
     QTest::mouseMove(&timeline, QPoint((from + to) / 2, inside.center().y() + 2));
@@ -219,7 +217,7 @@ TEST(MainWindow, LeadsOnFromFactsAndTimes) {
   ASSERT_TRUE(follow(QStringLiteral("Markings")));
   EXPECT_FALSE(window->markings().visibleRegion().isEmpty());
   window->show_page(PageId::overview);
-  QAction* show = window->overview().timeline().actions().front();
+  QAction* show = window->timeline().actions().front();
   EXPECT_FALSE(show->isEnabled());
   window->selection().set_time(TimeSpan{totals.first_time_ns, totals.first_time_ns + 1});
   ASSERT_TRUE(show->isEnabled());

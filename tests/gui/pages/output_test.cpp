@@ -75,7 +75,7 @@ TEST(Output, NeverWritesOverTheCaptureNorWithoutOne) {
     window->output().export_report(path);
     EXPECT_FALSE(window->output().is_writing());
     EXPECT_TRUE(window->message().contains(QStringLiteral("the capture itself")));
-    window->output().export_chart(&window->overview().timeline(), path);
+    window->output().export_chart(&window->timeline(), path);
     EXPECT_TRUE(window->message().contains(QStringLiteral("the capture itself")));
   }
   EXPECT_EQ(content(copy), before);

@@ -31,7 +31,7 @@ TEST(Screenshots, OfEveryPage) {
       {"loss", "04_write_loss1.cb.pcap.zst", false}, {"mixed", "06_mix_4qp.pcap.zst", false},
       {"ce", "07_ce_netem10.cb.pcap.zst", true},     {"clean", "02_write_bw_64k.pcap.zst", false},
       {"hosts", "11_three_hosts.pcap.zst", false},   {"mirror", "09_mirror_erspan2.pcap.zst", false}};
-  constexpr const char* pages[] = {"overview", "packets", "findings", "connections",
+  constexpr const char* pages[] = {"overview", "packets", "findings", "incidents", "connections",
                                    "markings", "fabric",  "live",     "compare"};
   const QString folder = screenshots();
   for (const Theme theme : {Theme::light, Theme::dark}) {

@@ -86,6 +86,22 @@ TEST(TableView, TellsWhatIsCutOffAndNothingWhereThereIsNoRow) {
   QToolTip::hideText();
 }
 
+TEST(EmptyTables, SayWhy) {
+  const auto window = make_window();
+  const auto expect_reasons = [&] {
+    for (const TableView* table : window->findChildren<TableView*>()) {
+      EXPECT_TRUE(table->model()->rowCount() != 0 || !table->empty_text().isEmpty())
+          << table->objectName().toStdString();
+    }
+  };
+  expect_reasons();
+  // One with and one without connections, marks and anything wrong.
+  for (const char* name : {"02_write_bw_64k.pcap.zst", "03_rping_noserver.pcap"}) {
+    open_sample(*window, name);
+    expect_reasons();
+  }
+}
+
 TEST(TableView, IsGoneWhileItCopies) {
   auto many = std::make_unique<Findings>(5000);
   many->view.selectAll();
