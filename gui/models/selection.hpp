@@ -29,8 +29,15 @@ class Selection : public QObject {
   }  ///< its number
 
   void set_connection(std::optional<std::uint32_t> id) {
+    connection_offered_ = false;
     set(connection_, id, &Selection::connection_changed);
   }
+  /// The worst connection, for who has chosen none.
+  void offer_connection(std::uint32_t id) {
+    connection_offered_ = true;
+    set(connection_, std::optional(id), &Selection::connection_changed);
+  }
+  [[nodiscard]] bool is_connection_offered() const noexcept { return connection_offered_; }
   void set_finding(const QString& key) { set(finding_, key, &Selection::finding_changed); }
   /// The worst finding, for who has chosen none. What was offered while a capture was being read gives way to
   /// it as soon as all of the capture is known.
@@ -80,6 +87,7 @@ class Selection : public QObject {
   }
 
   std::optional<std::uint32_t> connection_;
+  bool connection_offered_ = false;  ///< nobody has chosen it
   QString finding_;
   QString offered_finding_;  ///< nobody has chosen it
   std::optional<QString> diagnosis_;

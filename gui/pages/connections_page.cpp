@@ -120,7 +120,7 @@ void ConnectionsPage::refresh() {
   const bool unchosen = !selection_.connection() || (all_known && selection_.connection() == offered_);
   if (unchosen && model_.worst_row() >= 0) {
     offered_ = model_.row(model_.worst_row())->id;
-    selection_.set_connection(*offered_);
+    selection_.offer_connection(*offered_);
   }
   show_selected();
 }

@@ -58,7 +58,7 @@ IncidentsPage::IncidentsPage(AnalysisSession& session, Selection& selection, QWi
                           Q_EMIT leads_to(PageId::connections);
                         })) {
   table_->show_columns({"id", "start", "duration_ns", "a", "requester", "b", "what", "learned_by",
-                        "repeated_packets", "stalled_ns", "confidence"});
+                        "repeated_packets", "stalled_ns"});
   detail_->setAccessibleName(tr("Selected incident"));
   ladder_->setAccessibleName(tr("Packets of the incident"));
   ladder_->explain_steps();

@@ -144,8 +144,19 @@ OverviewPage::OverviewPage(AnalysisSession& session, Selection& selection, QWidg
   connect(&finding_model_, &TableModelBase::rows_changed, this, [this] {
     if (shown()) findings_->select_key(selection_.finding());
   });
+  connect(&connection_model_, &TableModelBase::rows_changed, this, &OverviewPage::offer_worst);
+  connect(&selection_, &Selection::connection_changed, this, &OverviewPage::offer_worst);
   connect(&session_, &AnalysisSession::state_changed, this, &OverviewPage::show_banner);
   show_snapshot();
+}
+
+/// What another page offers need not be among the worst few of many: the first of those is, for who has
+/// chosen none.
+void OverviewPage::offer_worst() {
+  if (connection_model_.rowCount() == 0 || !selection_.connection() || !selection_.is_connection_offered())
+    return;
+  if (connection_model_.row_of(QString::number(*selection_.connection())) >= 0) return;
+  selection_.offer_connection(connection_model_.row(0)->id);
 }
 
 void OverviewPage::choose_finding() {

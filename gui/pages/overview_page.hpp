@@ -55,6 +55,7 @@ class OverviewPage : public Page {
   QWidget* make_start();
   QWidget* make_banner();
   QWidget* make_content();
+  void offer_worst();
   void choose_finding();
   [[nodiscard]] const analyze::Finding* chosen_finding() const;
   void show_cards();

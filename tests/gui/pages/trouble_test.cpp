@@ -12,6 +12,7 @@
 #include <sstream>
 #include <thread>
 
+#include "capture/write/pcapng_writer.hpp"
 #include "gui/models/health.hpp"
 #include "gui/models/worker_threads.hpp"
 #include "tests/gui/pages/window_support.hpp"
@@ -142,6 +143,49 @@ TEST(Trouble, WhatNobodyChoseIsTheWorstInTheEnd) {
     const auto& table = static_cast<const TableModelBase&>(*window->connections().table().model());
     EXPECT_EQ(*selection.connection(), chosen ? other : row_of(table.worst_row()));
   }
+}
+
+/// Many connections, the later ones with more packets: copies of a sample with other queue pairs.
+bool write_many(const std::string& path, unsigned connections) {
+  auto writer = capture::PcapngWriter::create(path, "a test", {});
+  if (!writer) return false;
+  for (unsigned copy = 0; copy < connections; ++copy) {
+    auto source = capture::open_files({sample("02_write_bw_64k.pcap.zst")});
+    capture::FrameBatch batch;
+    if (!source || (*source)->next_batch(batch, 100 + 10 * copy).value_or(0) == 0) return false;
+    for (capture::Frame frame : batch.frames) {
+      std::vector<std::uint8_t> bytes(frame.data, frame.data + frame.captured);
+      constexpr std::size_t second_byte_of_qp = 14 + 20 + 8 + 6;  // behind Ethernet, IPv4 and UDP
+      if (bytes.size() > second_byte_of_qp) bytes[second_byte_of_qp] = static_cast<std::uint8_t>(copy + 1);
+      frame.data = bytes.data();
+      frame.time_ns += std::int64_t{copy} * 1'000'000'000;
+      if (!writer->write(frame, (*source)->interfaces()[frame.interface], {})) return false;
+    }
+  }
+  return writer->finish().has_value();
+}
+
+TEST(Trouble, OfManyAlikeOneOfTheListedIsSelected) {
+  const QTemporaryDir folder;
+  const QString path = folder.filePath(QStringLiteral("many.pcapng"));
+  ASSERT_TRUE(write_many(path.toStdString(), 60));
+  const auto window = make_window();
+  AnalysisChoice choice = window->session().choice();
+  choice.check_icrc = false;  // it covers the queue pair
+  window->session().set_choice(choice);
+  window->open({path});
+  ASSERT_TRUE(has_ended(*window));
+  ASSERT_TRUE(eventually([&] { return window->is_settled(); }));
+  ASSERT_GE(window->session().snapshot()->connections.size(), 60U);
+  TableView& worst = window->overview().connections();
+  EXPECT_GE(worst.currentIndex().row(), 0);
+  ASSERT_TRUE(window->selection().connection());
+  EXPECT_EQ(worst.currentIndex().data(TableModelBase::id_role).toUInt(), *window->selection().connection());
+  EXPECT_GE(window->connections().table().currentIndex().row(), 0);
+  // What somebody chooses stays, listed there or not.
+  window->selection().set_connection(0);
+  QApplication::processEvents();
+  EXPECT_EQ(*window->selection().connection(), 0U);
 }
 
 TEST(Trouble, AFileThatVanishes) {
