@@ -202,7 +202,8 @@ std::int64_t busiest_instant(const std::vector<Wait>& waits) {
   std::multiset<std::int64_t> ends;
   for (const Wait& wait : waits) {
     ends.insert(wait.until_ns);
-    while (*ends.begin() <= wait.from_ns) ends.erase(ends.begin());
+    // Where stamps are coarse some are over when they begin.
+    while (!ends.empty() && *ends.begin() <= wait.from_ns) ends.erase(ends.begin());
     if (ends.size() <= most) continue;
     most = ends.size();
     then_ns = wait.from_ns;

@@ -37,6 +37,7 @@ std::optional<Wait> wait_of(const Incident& incident, const Connection& connecti
       2 * incident.confirmed_ago_ns > incident.learned_after_ns) {
     // Nor does who repeated it as often as may be.
     if (connection.last_time_ns <= incident.end_ns || incident.retries >= all_retries) return std::nullopt;
+    if (incident.end_ns <= incident.start_ns) return std::nullopt;  // stamps are too coarse
     wait.heard_ns = wait.from_ns = incident.start_ns;
     wait.until_ns = incident.end_ns;
     wait.heard = wait.answered = true;

@@ -116,6 +116,20 @@ TEST(DiagnosisPattern, QueuePairsTellTogetherThatAHostAnswersNoMore) {
   EXPECT_EQ(answered_until(test_second + 10'000, 1).find("request_or_answer_lost, "), 0U);
 }
 
+/// All in one stamp of a coarse clock.
+TEST(DiagnosisPattern, WhatIsOverWhenItBeginsIsNoOutage) {
+  DiagnosisMaker maker;
+  Connection& c = maker.connect(1, 2);
+  c.last_time_ns = test_second + 1'000'000;
+  What what;
+  what.what = IncidentKind::needless_repeat;
+  what.learned = LearnedBy::timer;
+  what.confirmed_ago_ns = 4'000'000;
+  Incident& incident = maker.happened(c, what);
+  incident.end_ns = incident.start_ns;
+  for (const Diagnosis& each : maker.say()) EXPECT_NE(each.cause, "outage");
+}
+
 /// Both ends began with other PSNs: each request is acknowledged, but as one of long ago.
 TEST(DiagnosisPattern, AnswersToOtherPsnsAreNoSilence) {
   DiagnosisMaker maker;
