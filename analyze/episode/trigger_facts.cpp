@@ -130,15 +130,7 @@ void Triggers::learn_reactions() {
     }
     if (first > 0) likely.push_back(first);
   }
-  // A NAK that was lost behind the capture seems to have the effect that the timer had.
-  List<std::int64_t>& seen = sure.empty() ? likely : sure;
-  std::sort(seen.begin(), seen.end());
-  constexpr std::int64_t much_later = 8;
-  if (!seen.empty()) {
-    const std::int64_t soon = seen[seen.size() / 4];
-    std::erase_if(seen, [&](std::int64_t took) { return took > much_later * soon; });
-  }
-  learn_typical(scene_.facts.nak_reaction, seen);
+  learn_typical(scene_.facts.nak_reaction, sure.empty() ? likely : sure);
   reaction_ = scene_.facts.nak_reaction;
 }
 
