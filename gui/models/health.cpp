@@ -10,6 +10,7 @@
 
 #include "analyze/base/units.hpp"
 #include "analyze/results/capture_health.hpp"
+#include "analyze/results/severity_counts.hpp"
 #include "dissect/dissect.hpp"
 #include "dissect/opcode.hpp"
 #include "gui/models/shown_text.hpp"
@@ -176,10 +177,7 @@ QString severity_text(Severity severity) {
 }
 
 std::array<std::uint64_t, 4> count_findings(const Snapshot& snapshot) {
-  std::array<std::uint64_t, 4> counts{};
-  for (const analyze::Finding& finding : snapshot.findings)
-    ++counts[static_cast<std::size_t>(finding.severity)];
-  return counts;
+  return analyze::severity_counts(snapshot);
 }
 
 Health health_of(const Snapshot& s) {

@@ -27,7 +27,7 @@ struct Health {
 /// diagnostic. Empty where the whole capture was read.
 [[nodiscard]] QStringList what_was_lost(const analyze::Snapshot& snapshot);
 
-/// Number of findings by analyze::Severity.
+/// Number of findings by the analyze::Severity that outputs show.
 [[nodiscard]] std::array<std::uint64_t, 4> count_findings(const analyze::Snapshot& snapshot);
 
 /// A name and its value, one row of a list of facts.
