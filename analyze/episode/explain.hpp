@@ -87,13 +87,13 @@ struct CaptureFact {
 /// What became of packets behind the capture, of all connections between two hosts in that direction. What
 /// was asked for again may have been lost there, or overtaken.
 struct PathFact {
-  std::uint32_t late = 0;  ///< so many were overtaken: proved
-  std::uint32_t lost = 0;  ///< so many were lost
-  std::uint32_t open = 0;  ///< so many requests were either
-  std::uint32_t soon = 0;  ///< responses that were asked for again sooner than by a timer
-  int keeps = 0;           ///< 1, -1: Facts::keeps of a connection that had told it more than once
-  bool counts_early = false, counts_late = false;  ///< as in Facts, of a responder there
-  std::uint32_t row = 0;  ///< so many are missing together before it, at most, that were not delivered
+  std::uint32_t late = 0;     ///< so many were overtaken: proved
+  std::uint32_t lost = 0;     ///< so many were lost
+  std::uint32_t open = 0;     ///< so many requests were either
+  std::uint32_t soon = 0;     ///< responses that were asked for again sooner than by a timer
+  int keeps = 0;              ///< 1, -1: Facts::keeps of a connection that had told it more than once
+  bool counts_early = false;  ///< as in Facts, of a responder there
+  std::uint32_t row = 0;      ///< so many are missing together before it, at most, that were not delivered
   // And before it:
   std::uint64_t captured = 0;
   std::uint64_t overtaken = 0;  ///< so many of these
@@ -154,7 +154,6 @@ struct Facts : SpaceFacts {
   std::uint32_t msn = 0;       ///< messages that the answers had counted when the episode began
   std::uint16_t began_id = 0;  ///< IPv4 ID of the request with which the capture began
   bool msn_known = false;
-  bool counts_late = false;       ///< ... no sooner than their answers are due: so some showed
   bool answers_captured = false;  ///< a NAK would be in the capture
   bool nanoseconds = false;       ///< the clock of the capture counts them: a stamp is no whole microsecond
   bool repeats = true;            ///< the requester sends again what is lost: UC does not

@@ -131,7 +131,6 @@ void Triggers::learn_reactions() {
     if (first > 0) likely.push_back(first);
   }
   learn_typical(scene_.facts.nak_reaction, sure.empty() ? likely : sure);
-  reaction_ = scene_.facts.nak_reaction;
 }
 
 /// Longer than a sender pauses that has something to send: of those that are slow to answer timers may be
@@ -165,10 +164,11 @@ void Triggers::learn_timer() {
   // Who reacts just when the timer would have run out has not heard the NAK.
   const TimeFact& timer = scene_.facts.timer;
   constexpr float alike = 0.2F;  // octaves
-  if (reaction_.witnesses == 0 || reaction_.witnesses > 2 || timer.witnesses == 0 ||
-      timer.typical_ns < pause_ns() || std::abs(octaves(reaction_.typical_ns, timer.typical_ns)) > alike)
+  if (scene_.facts.nak_reaction.witnesses == 0 || scene_.facts.nak_reaction.witnesses > 2 ||
+      timer.witnesses == 0 || timer.typical_ns < pause_ns() ||
+      std::abs(octaves(scene_.facts.nak_reaction.typical_ns, timer.typical_ns)) > alike)
     return;
-  reaction_ = scene_.facts.nak_reaction = {};
+  scene_.facts.nak_reaction = {};
 }
 
 /// What a requester that takes responses only in order lacks, by what was captured (IBTA 9.7.5.1.1, implied

@@ -93,10 +93,10 @@ bool Triggers::heard(const Moment& now, const Asked& asked) const {
 bool Triggers::outlasted(const Moment& now, const Asked& asked) const {
   constexpr float many = 5;  // octaves
   const TimeFact& timer = scene_.facts.timer;
-  if (!now.silent || reaction_.witnesses == 0) return false;
+  if (!now.silent || scene_.facts.nak_reaction.witnesses == 0) return false;
   const bool just_then = timer.witnesses == 0 || (now.stall_ns >= timer.typical_ns / 8 * 7 &&
                                                   now.stall_ns <= timer.typical_ns / 8 * 9);
-  return just_then && octaves(since(asked.note, now.at), reaction_.typical_ns) > many;
+  return just_then && octaves(since(asked.note, now.at), scene_.facts.nak_reaction.typical_ns) > many;
 }
 
 bool Triggers::first_to_confirm(const Asked& asked) const noexcept {
@@ -108,27 +108,27 @@ float Triggers::reaction_bits(std::int64_t took_ns, bool may_be_late) const noex
   constexpr float at_most = 7;
   constexpr float usual = 1.5F;  // octaves
   constexpr std::int64_t unknown_ns = 50'000;
-  if (reaction_.witnesses == 0) {
+  if (scene_.facts.nak_reaction.witnesses == 0) {
     const std::int64_t long_ns =
         16 * std::max({scene_.facts.slow_answer_ns, scene_.facts.reaction_ns, unknown_ns});
     return took_ns > long_ns ? 3.0F : 0.0F;
   }
-  const float longer = octaves(took_ns, reaction_.typical_ns);
+  const float longer = octaves(took_ns, scene_.facts.nak_reaction.typical_ns);
   if (longer > usual) return std::min(1.5F * (longer - usual), at_most);
   // What comes sooner than reactions do was only late.
-  const bool soon = may_be_late && longer < -1 && reaction_.witnesses > 1;
+  const bool soon = may_be_late && longer < -1 && scene_.facts.nak_reaction.witnesses > 1;
   return soon ? at_most : 0.0F;
 }
 
 /// Whether reactions take just about so long.
 bool Triggers::is_due(std::int64_t took_ns) const noexcept {
-  return reaction_.witnesses > 1 && took_ns * 4 >= reaction_.typical_ns * 3 &&
-         took_ns * 2 <= reaction_.typical_ns * 3;
+  return scene_.facts.nak_reaction.witnesses > 1 && took_ns * 4 >= scene_.facts.nak_reaction.typical_ns * 3 &&
+         took_ns * 2 <= scene_.facts.nak_reaction.typical_ns * 3;
 }
 
 /// Whether the sender has gone back since, no sooner than it reacts.
 bool Triggers::reacted(const Moment& now, const Asked& asked) const {
-  const std::int64_t soonest = reaction_.typical_ns / 2;
+  const std::int64_t soonest = scene_.facts.nak_reaction.typical_ns / 2;
   const auto at = [&](std::size_t i) { return stream_.by_then[i]; };
   const auto last = std::partition_point(steps_back_.begin(), steps_back_.end(),
                                          [&](std::size_t i) { return at(i) < now.at; });
@@ -146,7 +146,7 @@ void Triggers::offer_nak(const Moment& now, const Asked& asked, Trigger& best) c
     if (bits < best.bits) best = {rule, bits, asked.note};
   };
   if (asked.psn == sent.psn) {
-    const bool sure = heard(now, asked) && (took >= reaction_.typical_ns / 2 || !may_be_late);
+    const bool sure = heard(now, asked) && (took >= scene_.facts.nak_reaction.typical_ns / 2 || !may_be_late);
     const float used = reacted(now, asked) ? 5.0F : 0.0F;  // by a pass whose head is missing
     offer(Rule::sequence_nak, due ? 0.5F : sure ? 1.0F : 1 + used + unusual);
     return;
@@ -219,8 +219,8 @@ bool Triggers::passed(const Moment& now, const Asked& asked) const {
     // Who goes back to just where it asked has heard it, if nothing else had confirmed so much.
     const bool heard = stream_.ids == Ids::order && index > 0 && stream_.sent[index - 1].end > now.sent.psn &&
                        first_to_confirm(asked);
-    const bool soon = !heard && reaction_.witnesses > 1 &&
-                      since(asked.note, stream_.by_then[index]) * 2 < reaction_.typical_ns;
+    const bool soon = !heard && scene_.facts.nak_reaction.witnesses > 1 &&
+                      since(asked.note, stream_.by_then[index]) * 2 < scene_.facts.nak_reaction.typical_ns;
     if (in_pass || soon) {
       under_way = true;
       continue;
@@ -233,7 +233,7 @@ bool Triggers::passed(const Moment& now, const Asked& asked) const {
 
 Trigger Triggers::named_by(std::size_t i, std::int64_t from, std::int32_t began, const Used& used) const {
   const Moment now = moment_of(i);
-  const std::int64_t soonest = reaction_.typical_ns / 2;
+  const std::int64_t soonest = scene_.facts.nak_reaction.typical_ns / 2;
   const auto asked = scene_.answers.asked_before(now.at);
   for (std::size_t k = asked.size(); k-- > 0 && asked[k].note > now.before;) {
     const Asked& one = asked[k];
@@ -246,7 +246,7 @@ Trigger Triggers::named_by(std::size_t i, std::int64_t from, std::int32_t began,
     const bool awaits = answered_on_its_own(dissect::opcode_info(scene_.note_at(began).opcode).operation);
     const bool between = one.note < began && from == now.sent.psn && !awaits;
     constexpr std::int64_t coincidence = 8;
-    if (between && since(began, now.at) * coincidence < reaction_.typical_ns) continue;
+    if (between && since(began, now.at) * coincidence < scene_.facts.nak_reaction.typical_ns) continue;
     if (from <= one.psn && one.psn <= now.sent.psn && heard && lasts)
       return {one.rnr ? Rule::rnr_nak : Rule::sequence_nak, 0, one.note};
   }

@@ -90,7 +90,6 @@ class Triggers {
 
   Scene& scene_;
   const Stream& stream_;
-  TimeFact reaction_;  ///< of this requester, or where few NAKs showed it, of all on its way
   // By note:
   List<std::int32_t> request_before_;           ///< the request captured last before it; -1: none
   List<std::int32_t> repeats_before_;           ///< how many requests before it were no new ones

@@ -265,10 +265,7 @@ episode::Facts Tracker::Impl::facts_of(const Track& track, unsigned requester) {
   known.clocks = there.clocks;
   known.clocks.meet_opposite(back.clocks);
   // One NIC counts in one way.
-  if (!known.counts_early && !known.counts_late) {
-    known.counts_early = known.there.counts_early;
-    known.counts_late = known.there.counts_late && !known.counts_early;
-  }
+  known.counts_early = known.counts_early || known.there.counts_early;
   known.repeats = track.result.service != Service::uc;
   known.mirror = mirror.fact();
   return known;
@@ -344,7 +341,6 @@ bool Tracker::Impl::explain_episode(std::uint32_t connection) {
     episode::Explanation& said = said_of[requester] = episode::explain(all.notes, facts);
     space->learn(facts);
     facts.there.counts_early = facts.there.counts_early || facts.counts_early;
-    facts.there.counts_late = facts.there.counts_late || facts.counts_late;
     if (std::abs(facts.keeps) > 1) facts.there.keeps = facts.keeps > 0 ? 1 : -1;
     way_from(track, requester) = {facts.there, facts.clocks};
     way_from(track, requester ^ 1U).path = facts.back;

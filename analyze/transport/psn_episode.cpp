@@ -163,7 +163,6 @@ episode::Facts PsnSpace::facts_now() const noexcept {
   facts.msn_known = resp_.msn_known && resp_.acked_known;
   facts.msn = resp_.msn;
   facts.counts_early = facts.counts_early || resp_.counts_early;
-  facts.counts_late = resp_.counts_late && !facts.counts_early;
   facts.reaction_ns = std::min(reaction_ns_, episode::longest_ns);
   facts.fastest_answer_ns = std::min(resp_.fast_ns, episode::longest_ns);
   facts.slow_answer_ns = std::min(resp_.slow_ns, episode::longest_ns);

@@ -56,7 +56,7 @@ bool PsnSpace::next_own_answer(const PacketBrief& r, std::uint64_t number, const
   const Seen* const request = sent_.find(psn);
   if ((request == nullptr) != (psn != op->first) || (request != nullptr && request->cause != 0)) return false;
 
-  if (counts && request != nullptr && psn == resp_.acked) resp_.learn_counting(msn, request->time_ns);
+  if (counts && request != nullptr && psn == resp_.acked) resp_.learn_counting(msn);
   last_packet_ns_ = resp_.last_ns = r.time_ns;
   last_packet_ = number;
   answer_facts_.learn(r);

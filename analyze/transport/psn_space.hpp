@@ -55,18 +55,11 @@ struct ResponderModel {
   bool acked_known = false;
   bool msn_known = false;
   bool cut = false;  ///< the capture cut the AETHs off: any may have been a NAK
-  // When it counts a READ or atomic (IBTA 9.7.7.1 lets it do either):
-  bool counts_early = false;  ///< when it accepts it, while answers to others still wait to be sent
-  bool counts_late = false;   ///< no sooner than its own answer is due
+  /// It counts a READ or atomic when it accepts it, while answers to others still wait (IBTA 9.7.7.1).
+  bool counts_early = false;
 
-  /// The first answer to one that was asked for at that time counts `msn`; all before was confirmed.
-  void learn_counting(std::uint32_t now, std::int64_t asked_ns) noexcept {
-    const std::int32_t rose = dissect::serial_distance(msn, now);
-    // By the last answer before it had arrived.
-    const bool had_arrived = fast_ns != 0 && last_ns != capture::no_time && last_ns - asked_ns >= fast_ns;
-    counts_early = counts_early || rose == 0;
-    counts_late = counts_late || (rose == 1 && had_arrived);
-  }
+  /// The first answer to one that was asked for once counts `now`; all before was confirmed.
+  void learn_counting(std::uint32_t now) noexcept { counts_early = counts_early || now == msn; }
 };
 
 /// A request whose answers have PSNs of their own, and did not come yet. A responder gives them in order.
