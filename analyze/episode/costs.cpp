@@ -176,17 +176,14 @@ bool same_record(const Note& a, const Note& b, const Facts& facts) noexcept {
 /// A capture that shows things twice does so nearly all the time, or after the same time; a network now and
 /// then, and soon.
 bool made_by_network(const Note& note, const Note& original, const Facts& facts) {
-  const auto mostly = [](const StreamFact& fact, unsigned one_of) {
-    return fact.doubled != 0 && std::uint64_t{fact.doubled} * one_of >= fact.single;
-  };
   const StreamFact& requests = facts.requests;
   const StreamFact& responses = facts.responses;
   const bool data = note.request || dissect::opcode_info(note.opcode).operation != Operation::acknowledge;
   constexpr unsigned often = 3;
-  const bool usual = data ? mostly(note.request ? requests : responses, often)
-                          : mostly(requests, often) || mostly(responses, often);
+  const bool usual = data ? (note.request ? requests : responses).twice(often)
+                          : requests.twice(often) || responses.twice(often);
   // Without IDs not every copy of a response is known for one; where all requests come twice, it is.
-  const bool as_requests = !note.request && mostly(requests, 3) && mostly(responses, 16);
+  const bool as_requests = !note.request && requests.twice(often) && responses.twice(16);
   const bool timed_both = note.time_ns != capture::no_time && original.time_ns != capture::no_time;
   const std::int64_t lag = timed_both ? note.time_ns - original.time_ns : -1;
   return !(note.path != original.path || usual || as_requests || facts.mirror.shows(original, note) ||

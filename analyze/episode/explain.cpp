@@ -141,12 +141,12 @@ Explanation explain_with_copies(std::span<const Note> notes, const List<Copied>&
     each.push_back(notes[i]);
     from.push_back(static_cast<std::int32_t>(i));
   }
-  Explanation said = explain_transmissions(each, facts);
-  // Who made copies is told by how many there are, also in a first episode, before which there were none.
-  Facts shown = facts;
+  // Who made copies is told by how many there are, in this episode and before it.
   for (std::size_t i = 0; i < notes.size(); ++i) {
-    if (copied[i].rule != Rule::none) ++(notes[i].request ? shown.requests : shown.responses).doubled;
+    StreamFact& fact = notes[i].request ? facts.requests : facts.responses;
+    if (!notes[i].before) ++(copied[i].rule != Rule::none ? fact.copied : fact.captured);
   }
+  Explanation said = explain_transmissions(each, facts);
   told_of(said, from, notes.size());
   for (std::size_t i = 0; i < notes.size(); ++i) {
     if (copied[i].rule == Rule::none) continue;
@@ -155,7 +155,7 @@ Explanation explain_with_copies(std::span<const Note> notes, const List<Copied>&
     if (copied[i].of < 0) continue;
     const Note& original = notes[static_cast<std::size_t>(copied[i].of)];
     ruling.original = original.frame;
-    ruling.by_network = made_by_network(notes[i], original, shown);
+    ruling.by_network = made_by_network(notes[i], original, facts);
   }
   return said;
 }

@@ -23,6 +23,16 @@ struct StreamFact {
   std::uint32_t doubled = 0;      ///< copies among them
   std::uint32_t late = 0;         ///< those that were overtaken
   std::int64_t late_ns = 0;       ///< by so much, at most
+  std::uint32_t captured = 0;     ///< transmissions, of all packets so far
+  std::uint32_t copied = 0;       ///< and copies
+
+  /// Whether of so many packets one or more was captured twice.
+  [[nodiscard]] bool twice(unsigned one_of) const noexcept {
+    const auto mostly = [&](std::uint32_t copies, std::uint32_t all) {
+      return copies != 0 && std::uint64_t{copies} * one_of >= all;
+    };
+    return mostly(doubled, single) || mostly(copied, captured);
+  }
 };
 
 /// A time that comes up again and again.

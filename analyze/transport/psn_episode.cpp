@@ -148,6 +148,8 @@ episode::Facts PsnSpace::facts_now() const noexcept {
     fact.id_other = stream.id_other;
     fact.id_constant = stream.id_constant;
     fact.single = std::max(fact.single, stream.single);
+    fact.captured = stream.single;
+    fact.copied = stream.doubled;
   };
   add(facts.requests, request_facts_);
   add(facts.responses, answer_facts_);

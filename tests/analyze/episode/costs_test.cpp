@@ -42,8 +42,8 @@ class Capture {
   [[nodiscard]] std::vector<Ruling> explained() {
     Facts facts;
     facts.first = facts.acked = notes.front().psn;
-    facts.requests = {100, 0, 0, 100, 0, 0};
-    facts.responses = {100, 0, 0, 100, 0, 0};
+    facts.requests = {100, 0, 0, 100, 0, 0, 0, 100};
+    facts.responses = {100, 0, 0, 100, 0, 0, 0, 100};
     return explain(notes, facts).rulings;
   }
   std::vector<Note> notes;

@@ -116,6 +116,26 @@ TEST(Mirror, ACopyTakesTheOtherPathWhereAllDo) {
       mirrored(true));
 }
 
+/// What is doubled throughout is doubled by the mirror, however few copies one episode has; a network
+/// doubles now and then.
+TEST(Mirror, MadeMostCopiesOfWhatIsDoubledThroughout) {
+  std::string text;
+  for (int i = 0; i < 40; ++i)
+    text += std::to_string(i) + " write " + std::to_string(10 + i) + " #" + std::to_string(500 + i) + " | \n";
+  const std::vector<Note> notes = notes_of(text + "40 write 45 #535 | \n");
+  const auto copy_of = [&](std::uint32_t copied) {
+    Facts facts;
+    facts.first = facts.acked = 10;
+    facts.requests.id_forward = facts.requests.captured = 1000;
+    facts.requests.copied = copied;
+    return explain(notes, facts).rulings.back();
+  };
+  EXPECT_EQ(copy_of(900).what, Ruling::What::copy);
+  EXPECT_FALSE(copy_of(900).by_network);
+  EXPECT_EQ(copy_of(10).what, Ruling::What::copy);
+  EXPECT_TRUE(copy_of(10).by_network);
+}
+
 /// Of what was confirmed long before, and is forgotten.
 TEST(Mirror, AnIdOfThenShowsWhatIsForgotten) {
   Facts facts;
