@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <limits>
 #include <optional>
 
 #include "analyze/episode/alike.hpp"
@@ -33,6 +35,8 @@ class Copies {
       }
     }
     if (!ids_[0] || !ids_[1]) by_lag();
+    if (!ids_[1]) by_order(true, false);
+    if (!ids_[0]) by_order(false, twice_in_order_);
     const StreamFact& ids = facts_.requests;
     const bool ids_rise = ids.id_forward > 8 * (std::uint64_t{ids.id_other} + ids.id_constant);
     ids_[1] && ids_rise ? of_forgotten_by_ids() : of_forgotten();
@@ -56,14 +60,18 @@ class Copies {
   [[nodiscard]] bool forgotten(std::size_t i);
   [[nodiscard]] std::int32_t on_other_path(std::size_t i);
   void by_lag();
+  struct Order;
+  [[nodiscard]] Order in_order(bool request, bool long_ago);
+  void by_order(bool request, bool others_are);
 
   std::span<const Note> notes_;
   const Facts& facts_;
   List<Copied> said_;
   Alike alike_;
-  std::array<bool, 2> ids_{};  ///< of answers, of requests: they change
-  bool long_ago_ = false;      ///< requests are shown again that were captured long before
-  Set<std::int32_t> shown_;    ///< those of which there is a copy
+  std::array<bool, 2> ids_{};    ///< of answers, of requests: they change
+  bool twice_in_order_ = false;  ///< requests are shown twice, each in its order
+  bool long_ago_ = false;        ///< requests are shown again that were captured long before
+  Set<std::int32_t> shown_;      ///< those of which there is a copy
 };
 
 /// Equal IDs of those that look the same; after a time in which 16 bits may have gone around, only where many
@@ -198,6 +206,97 @@ void Copies::by_lag() {
                        !alike_.before(i).empty() &&
                        answered_on_its_own(dissect::opcode_info(note.opcode).operation);
     if (again) asked_again[note.psn] = {note.psn + std::max(note.count, 1), static_cast<std::int32_t>(i)};
+  }
+}
+
+/// Of what comes again of one side, in the order in which it came before: how often, and how.
+struct Copies::Order {
+  List<std::int32_t> of;        ///< by note: the one that it shows again; -1: none
+  std::uint32_t all = 0;        ///< notes
+  std::uint32_t again = 0;      ///< that show another one again
+  std::uint32_t soon = 0;       ///< of these: behind something new, sooner than any timer
+  std::uint32_t went_on = 0;    ///< so often something new followed them, though more had been sent since
+  std::uint32_t others = 0;     ///< came before, but show none that was not shown again yet
+  std::uint32_t asked_for = 0;  ///< NAKs; of responses: READs asked again
+};
+
+/// What comes at a second point next is the oldest that was not shown again: queues keep their order.
+/// `long_ago`: also of those that had come before the episode by more than a timer.
+Copies::Order Copies::in_order(bool request, bool long_ago) {
+  Order order;
+  order.of.assign(notes_.size(), -1);
+  List<bool> shown(notes_.size());
+  std::int32_t last = -1;  // shown again last
+  std::int64_t top = std::numeric_limits<std::int64_t>::min();
+  std::int64_t again_to = top;  // where what came just before ends, if it was shown again
+  bool new_before = false;      // what came just before was new
+  const auto begins =
+      std::find_if(notes_.begin(), notes_.end(), [](const Note& note) { return !note.before; });
+  const std::int64_t begins_ns = begins == notes_.end() ? 0 : begins->time_ns;
+  const auto waits = [&](std::int32_t before) {
+    const Note& note = at(before);
+    // Of an answer from before the episode the AETH is forgotten.
+    const bool forgotten =
+        note.before && (!note.request || (!long_ago && begins_ns - note.time_ns >= shortest_timer_ns));
+    return before > last && !forgotten && !shown[static_cast<std::size_t>(before)];
+  };
+  for (std::size_t i = 0; i < notes_.size(); ++i) {
+    const Note& note = notes_[i];
+    const bool reads_again = !request && note.request && !copied(static_cast<std::int32_t>(i)) &&
+                             answered_on_its_own(dissect::opcode_info(note.opcode).operation) &&
+                             !alike_.before(i).empty();
+    if (nak_of(note) != Nak::none || reads_again) ++order.asked_for;
+    if (note.request != request) continue;
+    const std::int64_t end = note.psn + std::max(note.count, 1);
+    const std::span<const std::int32_t> same = alike_.before(i);
+    const auto next = note.before ? same.end() : std::find_if(same.begin(), same.end(), waits);
+    if (!note.before) ++order.all;
+    if (next != same.end()) {
+      order.of[i] = last = *next;
+      shown[static_cast<std::size_t>(last)] = true;
+      // A copy has no copy: the next one shows the same transmission.
+      shown[i] = true;
+      ++order.again;
+      const std::int64_t lag = alike_.lag(last, i);
+      if (new_before && lag >= 0 && lag < shortest_timer_ns) ++order.soon;
+      again_to = end;
+      new_before = false;
+      continue;
+    }
+    new_before = note.psn >= top;
+    if (!note.before && !same.empty()) ++order.others;
+    if (new_before && again_to < top && again_to != std::numeric_limits<std::int64_t>::min()) ++order.went_on;
+    again_to = std::numeric_limits<std::int64_t>::min();
+    top = std::max(top, end);
+  }
+  return order;
+}
+
+/// Where two points of one path are in one interface, the second one shows in the same order what the first
+/// one did, however long a queue or a pause between them is. A sender has one send pointer: it cannot go back
+/// over and over and yet go on each time where it was, but for what a NAK, or a READ, asks for alone.
+/// `others_are`: requests are shown twice, so answers are as well.
+void Copies::by_order(bool request, bool others_are) {
+  const StreamFact& fact = request ? facts_.requests : facts_.responses;
+  constexpr std::uint32_t some = 16;
+  const auto nearly_all = [](const Order& order) { return 16 * order.again >= 7 * order.all; };
+  Order order = in_order(request, true);
+  bool twice = order.again >= some && 8 * order.went_on >= order.again &&
+               order.went_on > 4 * order.asked_for && 4 * order.again >= order.all - order.again &&
+               (facts_.answers_captured || nearly_all(order));
+  // What is left of the queue when the sender rests: a repeat would be shown twice.
+  const bool usual = fact.copied >= some && 2 * fact.copied >= fact.captured;
+  twice = twice || (usual && nearly_all(order) && 8 * order.others < order.again);
+  if (!twice) {
+    order = in_order(request, false);
+    const bool soon =
+        order.again >= some && 8 * order.soon >= order.again && order.soon > 4 * order.asked_for;
+    twice = order.again != 0 && nearly_all(order) && (soon || others_are);
+  }
+  if (!twice) return;
+  if (request) twice_in_order_ = true;
+  for (std::size_t i = 0; i < notes_.size(); ++i) {
+    if (order.of[i] >= 0) say(i, Rule::in_turn, order.of[i]);
   }
 }
 

@@ -2,9 +2,12 @@
 // What shows that the capture has packets twice, and which those are.
 #include "analyze/episode/mirror.hpp"
 
+#include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "analyze/episode/copies.hpp"
 #include "tests/analyze/episode/episode_said.hpp"
 
 namespace roce::analyze::episode {
@@ -134,6 +137,93 @@ TEST(Mirror, MadeMostCopiesOfWhatIsDoubledThroughout) {
   EXPECT_FALSE(copy_of(900).by_network);
   EXPECT_EQ(copy_of(10).what, Ruling::What::copy);
   EXPECT_TRUE(copy_of(10).by_network);
+}
+
+using Line = std::pair<int, std::string>;
+
+/// In the order of their times.
+std::string lines_of(std::vector<Line> lines) {
+  std::stable_sort(lines.begin(), lines.end(),
+                   [](const Line& a, const Line& b) { return a.first < b.first; });
+  std::string text;
+  for (const Line& line : lines) text += std::to_string(line.first) + " " + line.second + "\n";
+  return text;
+}
+
+/// The second of two points shows the same order, and goes on with it behind a queue that waits for a pause.
+TEST(Mirror, ASecondPointShowsTheOrderOfTheFirstHoweverLongAQueueIs) {
+  std::vector<Line> lines;
+  for (int i = 0; i < 400; ++i) {
+    const std::string write = "write " + std::to_string(10 + i);
+    lines.emplace_back(i, write + " | ");
+    const int paused = i < 40 ? 3 : std::max(200 - i / 3, 3 + (400 - i) / 3);
+    lines.emplace_back(i + paused, write + " | copy");
+  }
+  for (int i = 0; i < 30; ++i) {
+    const std::string ack = "ack " + std::to_string(10 + 4 * i);
+    lines.emplace_back(260 + 4 * i, ack + " | ");
+    lines.emplace_back(262 + 4 * i, ack + " | copy");
+  }
+  expect_said(lines_of(lines));
+}
+
+/// A mirror that shows a part of the packets at both points has no fewer send pointers behind it.
+TEST(Mirror, ASecondPointMayShowOnlyAPart) {
+  std::vector<Line> lines;
+  for (int i = 0; i < 400; ++i) {
+    const std::string write = "write " + std::to_string(10 + i);
+    lines.emplace_back(i, write + " | ");
+    const bool both = i * 7 % 10 < 4;
+    if (both) lines.emplace_back(i + 30 + (i % 100 < 50 ? i % 50 : 50 - i % 50), write + " | copy");
+  }
+  Facts facts;
+  facts.answers_captured = true;
+  expect_said(lines_of(lines), facts);
+}
+
+/// What waited in the queue when an episode before this one ended is shown when a pause is over; a sender
+/// that repeats it would be seen twice, too.
+TEST(Mirror, WhatIsLeftInTheQueueIsShownOnce) {
+  std::vector<Line> lines;
+  for (int i = 0; i < 40; ++i) lines.emplace_back(i, "write " + std::to_string(10 + i) + " | ");
+  std::vector<Line> twice = lines;
+  for (int i = 0; i < 40; ++i) {
+    lines.emplace_back(400 + i, "write " + std::to_string(10 + i) + " | copy");
+    for (const int point : {400, 403})
+      twice.emplace_back(point + i, "write " + std::to_string(10 + i) + " | ");
+  }
+  Facts facts;
+  facts.requests.captured = facts.requests.copied = 100;
+  for (const auto& [text, copies] : {std::pair{lines_of(lines), 40}, std::pair{lines_of(twice), 0}}) {
+    std::vector<Note> notes = notes_of(text);
+    for (std::size_t i = 0; i < 40; ++i) notes[i].before = true;
+    const List<Copied> said = find_copies(notes, facts);
+    EXPECT_EQ(std::count_if(said.begin(), said.end(),
+                            [](const Copied& each) { return each.rule == Rule::in_turn && each.of < 40; }),
+              copies);
+  }
+}
+
+/// Who goes back once is a sender, though all comes twice and in the same order.
+TEST(Mirror, APassOfAllThatWasSentIsNoSecondPoint) {
+  std::vector<Line> lines;
+  for (int i = 0; i < 40; ++i) {
+    lines.emplace_back(i, "write " + std::to_string(10 + i) + " | ");
+    lines.emplace_back(900 + i, "write " + std::to_string(10 + i) + " | timeout");
+  }
+  for (const Copied& each : find_copies(notes_of(lines_of(lines)), {})) EXPECT_EQ(each.rule, Rule::none);
+}
+
+/// Nor who sends again one for each NAK while it goes on.
+TEST(Mirror, OneRepeatForEachNakIsNoSecondPoint) {
+  std::vector<Line> lines;
+  for (int i = 0; i < 40; ++i) {
+    const std::string psn = std::to_string(10 + i);
+    lines.emplace_back(10 * i, "write " + psn + " | ");
+    lines.emplace_back(10 * i + 12, "nak " + psn + " | ");
+    lines.emplace_back(10 * i + 14, "write " + psn + " | nak");
+  }
+  for (const Copied& each : find_copies(notes_of(lines_of(lines)), {})) EXPECT_EQ(each.rule, Rule::none);
 }
 
 /// Of what was confirmed long before, and is forgotten.
