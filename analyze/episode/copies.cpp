@@ -40,6 +40,7 @@ class Copies {
     const StreamFact& ids = facts_.requests;
     const bool ids_rise = ids.id_forward > 8 * (std::uint64_t{ids.id_other} + ids.id_constant);
     ids_[1] && ids_rise ? of_forgotten_by_ids() : of_forgotten();
+    for (const bool request : {true, false}) alone(request);
     return std::move(said_);
   }
 
@@ -63,6 +64,7 @@ class Copies {
   struct Order;
   [[nodiscard]] Order in_order(bool request, bool long_ago);
   void by_order(bool request, bool others_are);
+  void alone(bool request);
 
   std::span<const Note> notes_;
   const Facts& facts_;
@@ -240,6 +242,38 @@ Copies::Order Copies::in_order(bool request, bool long_ago) {
         note.before && (!note.request || (!long_ago && begins_ns - note.time_ns >= shortest_timer_ns));
     return before > last && !forgotten && !shown[static_cast<std::size_t>(before)];
   };
+  // Of each of this side the next that looks the same, and the next of this side; -1: there is none.
+  List<std::int32_t> alike_next(notes_.size(), -1), next_of_side(notes_.size(), -1);
+  std::int32_t previous = -1;
+  for (std::size_t i = 0; i < notes_.size(); ++i) {
+    if (notes_[i].request != request) continue;
+    const auto index = static_cast<std::int32_t>(i);
+    if (previous >= 0) next_of_side[static_cast<std::size_t>(previous)] = index;
+    previous = index;
+    const std::span<const std::int32_t> same = alike_.before(i);
+    if (!same.empty() && alike_next[static_cast<std::size_t>(same.back())] < 0)
+      alike_next[static_cast<std::size_t>(same.back())] = index;
+  }
+  // Whether those that waited longer come just behind `i`, though no NAK asks for them: then the second point
+  // had not come to what looks the same, and it was sent again.
+  const auto waited_longer = [&](std::int32_t before, std::int32_t i) {
+    constexpr int looked_at = 16, soon = 6;
+    std::int32_t until = i;
+    for (int k = 0; k < soon && next_of_side[static_cast<std::size_t>(until)] >= 0; ++k)
+      until = next_of_side[static_cast<std::size_t>(until)];
+    std::int32_t waiting = last < 0 ? -1 : next_of_side[static_cast<std::size_t>(last)];
+    for (int k = 0; k < looked_at && waiting >= 0 && waiting < before; ++k) {
+      const auto at_last = static_cast<std::size_t>(waiting);
+      const std::int32_t shows = shown[at_last] ? -1 : alike_next[at_last];
+      waiting = next_of_side[at_last];
+      if (shows <= i || shows > until) continue;
+      const auto asks = [&](const Note& each) {
+        return nak_of(each) != Nak::none && each.psn <= notes_[at_last].psn;
+      };
+      if (std::none_of(notes_.begin() + i, notes_.begin() + shows, asks)) return true;
+    }
+    return false;
+  };
   for (std::size_t i = 0; i < notes_.size(); ++i) {
     const Note& note = notes_[i];
     const bool reads_again = !request && note.request && !copied(static_cast<std::int32_t>(i)) &&
@@ -251,7 +285,7 @@ Copies::Order Copies::in_order(bool request, bool long_ago) {
     const std::span<const std::int32_t> same = alike_.before(i);
     const auto next = note.before ? same.end() : std::find_if(same.begin(), same.end(), waits);
     if (!note.before) ++order.all;
-    if (next != same.end()) {
+    if (next != same.end() && !waited_longer(*next, static_cast<std::int32_t>(i))) {
       order.of[i] = last = *next;
       shown[static_cast<std::size_t>(last)] = true;
       // A copy has no copy: the next one shows the same transmission.
@@ -297,6 +331,50 @@ void Copies::by_order(bool request, bool others_are) {
   if (request) twice_in_order_ = true;
   for (std::size_t i = 0; i < notes_.size(); ++i) {
     if (order.of[i] >= 0) say(i, Rule::in_turn, order.of[i]);
+  }
+}
+
+/// Where nearly all is shown twice, what comes in its turn among what the second point shows, and only there,
+/// did not come whole to the first point, which lies behind that one or has the later clock. One that was
+/// overtaken would be late at both.
+void Copies::alone(bool request) {
+  List<std::int32_t> found;
+  std::uint32_t copies = 0, others = 0;
+  std::int32_t last = -1;     // of what the second point shows: what the first one had shown of it
+  std::int32_t highest = -1;  // of what the first one shows
+  const auto step = [&](const Note& from, const Note& to) {
+    return ids_[request ? 1 : 0]
+               ? std::int64_t{static_cast<std::int16_t>(static_cast<std::uint16_t>(to.ip_id - from.ip_id))}
+               : to.psn - from.psn;
+  };
+  constexpr std::int64_t near = 64;  // so many at most are missing in one place
+  const auto follows = [&](std::int32_t from, std::int32_t to) {
+    const std::int64_t steps = step(at(from), at(to));
+    return steps > 0 && steps <= near;
+  };
+  std::size_t open = 0;  // of those found, the first that nothing followed yet
+  for (std::size_t i = 0; i < notes_.size(); ++i) {
+    const auto index = static_cast<std::int32_t>(i);
+    if (notes_[i].request != request || is_acknowledgement(notes_[i])) continue;
+    if (copied(index)) {
+      if (said_[i].of < 0) continue;
+      ++copies;
+      last = said_[i].of;
+      for (; open < found.size(); ++open) {
+        if (!follows(found[open], last)) found[open] = -1;
+      }
+      continue;
+    }
+    if (!notes_[i].before) ++others;
+    const bool passed = highest >= 0 && step(at(highest), notes_[i]) < 0;
+    if (!passed) highest = index;
+    const bool alike = !ids_[request ? 1 : 0] && !alike_.before(i).empty();
+    const bool single = !notes_[i].before && !alike && !shown_.contains(index);
+    if (passed && single && last >= 0 && follows(last, index)) found.push_back(index);
+  }
+  if (4 * copies < 3 * others) return;
+  for (std::size_t i = 0; i < open; ++i) {
+    if (found[i] >= 0) said_[static_cast<std::size_t>(found[i])] = {Rule::in_turn, -1, true};
   }
 }
 

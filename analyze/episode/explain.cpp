@@ -144,7 +144,8 @@ Explanation explain_with_copies(std::span<const Note> notes, const List<Copied>&
   // Who made copies is told by how many there are, in this episode and before it.
   for (std::size_t i = 0; i < notes.size(); ++i) {
     StreamFact& fact = notes[i].request ? facts.requests : facts.responses;
-    if (!notes[i].before) ++(copied[i].rule != Rule::none ? fact.copied : fact.captured);
+    const bool copy = copied[i].rule != Rule::none && !copied[i].alone;
+    if (!notes[i].before) ++(copy ? fact.copied : fact.captured);
   }
   Explanation said = explain_transmissions(each, facts);
   told_of(said, from, notes.size());
@@ -215,6 +216,10 @@ Explanation explain(std::span<const Note> notes, Facts& facts) {
     ruling.rule = Rule::fills_gap;
   }
   said.contradictions = replay(order.notes, said, facts);
+  // It did not come to where the others are followed, but it was sent.
+  for (std::size_t i = 0; i < copied.size(); ++i) {
+    if (copied[i].alone) said.rulings[i] = {.what = Ruling::What::first, .rule = Rule::first};
+  }
   if (!std::is_sorted(order.from.begin(), order.from.end())) told_of(said, order.from, notes.size());
   return said;
 }

@@ -204,6 +204,69 @@ TEST(Mirror, WhatIsLeftInTheQueueIsShownOnce) {
   }
 }
 
+/// The second point is behind a queue when the requester goes back: what it sends again is not what the
+/// second point shows next.
+TEST(Mirror, ARepeatPassesTheFirstPointBeforeWhatWaits) {
+  std::vector<Line> lines;
+  for (int i = 0; i < 80; ++i) lines.emplace_back(2 * i, "write " + std::to_string(10 + i) + " | ");
+  for (int i = 0; i < 80; ++i) {
+    if (i != 70) lines.emplace_back(2 * i + 41, "write " + std::to_string(10 + i) + " | copy");
+  }
+  lines.emplace_back(159, "nak 80 | ");
+  lines.emplace_back(200, "nak 80 | copy");
+  for (int i = 70; i < 80; ++i) {
+    const std::string write = "write " + std::to_string(10 + i);
+    lines.emplace_back(2 * i + 20, write + " | nak");
+    lines.emplace_back(2 * i + 90, write + " | copy");
+  }
+  lines.emplace_back(260, "ack 89 | ");
+  lines.emplace_back(301, "ack 89 | copy");
+  const std::vector<Note> notes = notes_of(lines_of(lines));
+  const List<Copied> said = find_copies(notes, {});
+  for (std::size_t i = 0; i < notes.size(); ++i) {
+    if (said[i].rule == Rule::none || !notes[i].request) continue;
+    const std::int64_t lag = notes[i].time_ns - notes[static_cast<std::size_t>(said[i].of)].time_ns;
+    EXPECT_GE(lag, 41'000) << notes[i].psn;
+    EXPECT_LE(lag, 70'000) << notes[i].psn;
+  }
+}
+
+/// The point nearer to the receiver has the earlier clock: what was lost or damaged on the way to it comes
+/// later, in its turn, and was not overtaken; nor is it a copy.
+TEST(Mirror, WhatOnlyTheSecondPointShowsInItsTurnWasLostBetweenTheTwo) {
+  std::vector<Line> lines;
+  const auto write = [](int psn, int id) {
+    return "write " + std::to_string(psn) + " #" + std::to_string(id) + " | ";
+  };
+  for (int i = 0; i < 20; ++i) {
+    if (i != 12) lines.emplace_back(2 * i, write(10 + i, 500 + i));
+    lines.emplace_back(2 * i + 23, write(10 + i, 500 + i));
+  }
+  lines.emplace_back(41, "nak 22 #900 | ");
+  lines.emplace_back(57, "nak 22 #900 | ");
+  for (int i = 12; i < 20; ++i) {
+    lines.emplace_back(2 * i + 60, write(10 + i, 510 + i));
+    lines.emplace_back(2 * i + 83, write(10 + i, 510 + i));
+  }
+  lines.emplace_back(130, "ack 29 #901 | ");
+  lines.emplace_back(146, "ack 29 #901 | ");
+  const std::vector<Note> notes = notes_of(lines_of(lines));
+  Facts facts;
+  facts.first = facts.acked = 10;
+  facts.answers_captured = true;
+  const Explanation said = explain(notes, facts);
+  ASSERT_EQ(said.losses.size(), 1U);
+  EXPECT_EQ(said.losses[0].where, Lost::before_capture);
+  EXPECT_EQ(said.losses[0].psn, 22);
+  EXPECT_TRUE(said.contradictions.empty());
+  for (std::size_t i = 0; i < notes.size(); ++i) {
+    EXPECT_NE(said.rulings[i].what, Ruling::What::late);
+    if (notes[i].ip_id == 512) {
+      EXPECT_EQ(said.rulings[i].what, Ruling::What::first);
+    }
+  }
+}
+
 /// Who goes back once is a sender, though all comes twice and in the same order.
 TEST(Mirror, APassOfAllThatWasSentIsNoSecondPoint) {
   std::vector<Line> lines;
