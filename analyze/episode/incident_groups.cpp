@@ -171,7 +171,8 @@ std::int32_t Grouping::refused_by(std::int32_t nak) const {
 
 void Grouping::join_losses() {
   for (const Loss& loss : said_.losses) {
-    if (loss.where == Lost::by_capture || loss.shown < 0 || at(loss.shown).before) continue;
+    if (loss.where == Lost::by_capture || loss.where == Lost::undecided) continue;
+    if (loss.shown < 0 || at(loss.shown).before) continue;
     take(loss.shown);
     if (loss.needed >= 0) take(loss.needed, loss.shown);
     if (const std::int32_t shows = shown_by(loss); shows >= 0 && !repeated(shows)) take(shows, loss.shown);
@@ -260,7 +261,9 @@ List<Group> Grouping::groups() {
   for (const LivePass& pass : passes_) group_of(pass.begins).passes.push_back(pass);
   for (const Loss& loss : said_.losses) {
     if (loss.shown < 0 || at(loss.shown).before) continue;
-    if (loss.where != Lost::by_capture) {
+    if (loss.where == Lost::undecided) {
+      if (member_[static_cast<std::size_t>(loss.shown)]) ++group_of(loss.shown).open;
+    } else if (loss.where != Lost::by_capture) {
       group_of(loss.shown).losses.push_back(&loss);
     } else if (loss.needed >= 0 && member_[static_cast<std::size_t>(loss.needed)]) {
       group_of(loss.needed).missed = true;

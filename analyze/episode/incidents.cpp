@@ -106,7 +106,7 @@ void Judge::count(const Group& group, Incident& incident) const {
     incident.discarded_bytes += at(i).bytes;
   }
   incident.retries = most;
-  incident.lost_at_most = incident.lost_at_least() + behind_one;
+  incident.lost_at_most = incident.lost_at_least() + behind_one + group.open;
 }
 
 /// Whether the answer to what was asked again was on its way: it came sooner than an answer can, or more
@@ -176,6 +176,7 @@ void Judge::judge_loss(const Group& group, Incident& incident) const {
     incident.lost_at_most += incident.discarded_packets;
     incident.leave_open(Undecided::further_losses);
   }
+  if (group.open != 0) incident.leave_open(Undecided::request_or_answer);
   incident.confidence = incident.lost_after == 0 ? 0.99F : 0.95F;
 }
 

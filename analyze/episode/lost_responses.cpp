@@ -35,7 +35,8 @@ std::int64_t Responses::begins_pass(std::size_t i) const {
 
 /// Whether it belongs to the answer of which sent[i] shows a later part, or the one before an earlier part: a
 /// responder gives an answer without leaving out anything. Another request, whose answer is missing as a
-/// whole, may have been lost or overtaken behind the capture.
+/// whole, may have been lost or overtaken behind the capture: a responder executes duplicates in any order
+/// and does not miss one (IBTA 9.7.5.1.4), so a request that did not arrive leaves no trace.
 bool Responses::within_answer(std::int64_t number, std::size_t i) const {
   const Sent& shows = stream_.sent[i];
   std::int64_t begins = std::numeric_limits<std::int64_t>::min();
@@ -57,8 +58,7 @@ void Responses::lose_upstream() {
   Map<std::int64_t, std::size_t> sent_times;
   List<Loss> missed;
   List<Row> rows;
-  const PathFact& there = scene_.facts.there;
-  const bool shuffled = there.shuffles() || there.late > there.lost;
+  const bool count_alone = stream_.count_alone();
   for (std::size_t i = 0; i < stream_.sent.size(); ++i) {
     const Placed& told = stream_.story[i];
     const Sent& shows = stream_.sent[i];
@@ -85,11 +85,15 @@ void Responses::lose_upstream() {
       }
       const std::size_t asked = asks_for(numbers_.psn_of(at), shows.note).times;
       const bool of_first = told.move == Move::ahead && at >= told.top;
-      if (!of_first && shuffled && !within_answer(at, i)) continue;
       const std::int32_t again = stream_.sent[static_cast<std::size_t>(next)].note;
       if (!of_first && sent_times[at] >= asked) continue;
       // Each answers a request of its own; else that request was overtaken behind the capture.
       if (sent_times[at] + 2 > asks_for(numbers_.psn_of(at), again, false).times) continue;
+      if (!of_first && !count_alone && !within_answer(at, i)) {
+        if (!stream_.note_of(shows).before)
+          scene_.said.losses.push_back({Lost::undecided, false, numbers_.psn_of(at), -1, again, again});
+        continue;
+      }
       ++sent_times[at];
       --room;
       if (stream_.note_of(shows).before || stream_.mirror_gap_before(i)) continue;

@@ -394,4 +394,36 @@ TEST(EpisodeLosses, ANakBehindAnRnrNakAsksForWhatCame) {
 }
 
 }  // namespace
+/// A responder executes duplicates in whatever order they come (IBTA 9.7.5.1.4): that a READ asked again was
+/// lost on the way there leaves no trace but that the whole answer is missing, as it is where all of its
+/// responses were lost. Only a gap within an answer is a lost response.
+TEST(EpisodeLosses, AnAnswerThatIsMissingAsAWholeMayNeverHaveBeenGiven) {
+  expect_said(
+      "0 read 10 +3    | \n"
+      "1 read 13 +3    | \n"
+      "2 read 16       | \n"
+      "20 begin 10     | \n"
+      "22 end 12       | \n"
+      "23 begin 13     | \n"
+      "24 inner 14     | \n"
+      "25 end 15       | \n"
+      "26 response 16  | \n"
+      "30 read 11 +2   | read_retry\n"
+      "31 read 13 +3   | read_retry\n"
+      "32 read 16      | read_retry\n"
+      "50 begin 11     | read_retry before=1\n"
+      "51 end 12       | read_retry\n"
+      "55 response 16  | read_retry\n"
+      "60 read 13 +3   | read_retry\n"
+      "61 read 16      | read_retry\n"
+      "80 begin 13     | read_retry\n"
+      "82 end 15       | read_retry\n"
+      "83 response 16  | read_retry\n"
+      "90 read 14 +2   | read_retry\n"
+      "91 read 16      | read_retry\n"
+      "110 begin 14    | read_retry\n"
+      "111 end 15      | read_retry\n"
+      "112 response 16 | read_retry\n");
+}
+
 }  // namespace roce::analyze::episode
