@@ -247,8 +247,10 @@ void Requests::rule_requests(const Stream& stream, const Triggers& triggers) {
     if (told.move == Move::back) {
       if (used.contains(trigger.note)) trigger = triggers.of(i, used);
       if (trigger.note >= 0) used.insert(trigger.note);
-      // What goes along with a READ that the timer sends again is the timer's, too.
-      const bool by_timer = trigger.rule == Rule::read_asked_again && trigger.silent;
+      // What goes along with a READ that the timer sends again is the timer's, too: the pass had a reason of
+      // its own only where an answer beyond the missing response had come (IBTA 9.7.5.2.8, implied NAK).
+      const bool implied = scene_.answers.acked_before(stream.by_then[i]) > sent.psn;
+      const bool by_timer = trigger.rule == Rule::read_asked_again && (trigger.silent || !implied);
       passes[pass] = by_timer ? Rule::timer : trigger.rule;
       ruling.begins_pass = true;
       ruling.trigger = trigger.note;

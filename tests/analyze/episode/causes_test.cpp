@@ -173,4 +173,25 @@ TEST(Causes, ANakAsksForTheRestOfAReadThatIsBeingAnswered) {
 
 }  // namespace
 }  // namespace causes_test
+/// Nothing had answered the READ or anything behind it when its timer ran out, whatever else was sent until
+/// then: what goes with it is the timer's. Only an answer behind a missing response asks for it (implied
+/// NAK).
+TEST(Causes, WhatGoesWithAReadThatTheTimerSendsAgainIsTheTimers) {
+  expect_said(
+      "0 write 9       | \n"
+      "10 ack 9        | \n"
+      "20 read 10      | \n"
+      "21 write 11     | \n"
+      "300 write 12    | \n"
+      "600 write 13    | \n"
+      "900 write 14    | \n"
+      "920 read 10     | read_retry\n"
+      "921 write 11    | timeout\n"
+      "922 write 12    | timeout\n"
+      "923 write 13    | timeout\n"
+      "924 write 14    | timeout\n"
+      "940 response 10 | \n"
+      "950 ack 14      | \n");
+}
+
 }  // namespace roce::analyze::episode
