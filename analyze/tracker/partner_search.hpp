@@ -35,6 +35,7 @@ struct Candidate {
   float count_fit = 0;   ///< the same of the messages counted
   float pace_fit = 0;    ///< the same of how soon answers come
   float steady_fit = 0;  ///< the same of how alike the times are that they take
+  float begin_fit = 0;   ///< the same of where answers to READs begin
   float port_fit = 0;    ///< the same of the UDP source port, which both directions may share
   float delay_ns = 0;    ///< of answers, smoothed; 0 = none yet
   /// A score below is that of no partner.
@@ -42,7 +43,8 @@ struct Candidate {
   [[nodiscard]] float score() const noexcept {
     // A responder that does not count messages as it should proves nothing; so unlikely it is.
     constexpr float useless_count = -6;
-    return fit + std::max(count_fit, useless_count) + pace_fit + std::max(steady_fit, 0.0F) + port_fit;
+    return fit + std::max(count_fit, useless_count) + pace_fit + std::max(steady_fit, 0.0F) + begin_fit +
+           port_fit;
   }
 };
 
@@ -69,6 +71,12 @@ struct Unpaired {
   bool among_many = false;    ///< only those are candidates that sent lately what it answers
   bool in_hindsight = false;  ///< its answers are looked at once more, with all that was sent since
   bool icrc_awaited = false;  ///< its first packets have a wrong ICRC: whose fault that is will be seen
+
+  /// More of its packets are not held until the other direction is known.
+  [[nodiscard]] bool waits_too_long() const noexcept {
+    constexpr std::size_t held_at_most = 512;
+    return held.size() >= held_at_most;
+  }
 };
 
 /// What that answer is to, besides a NAK.

@@ -191,6 +191,9 @@ RequestTrace::Found RequestTrace::find(std::uint32_t psn) const noexcept {
   found.answer = static_cast<Answer>(slot->answer);
   found.time_ns = slot->time_ns;
   found.messages = slot->messages;
+  if (found.answer == Answer::read_response && read == nullptr) read = read_of(psn);
+  found.of_read = read != nullptr;
+  if (read != nullptr && read->slot.psn == psn) found.begins = read->psns;
   return found;
 }
 

@@ -36,6 +36,8 @@ class RequestTrace {
     Answer answer = Answer::none;             ///< none: forgotten
     std::int64_t time_ns = capture::no_time;  ///< of the last request that covers the PSN
     std::optional<std::uint32_t> messages;    ///< that end at or before it, from an arbitrary start
+    std::uint32_t begins = 0;                 ///< PSNs, at most, of the READ that begins there; 0: none does
+    bool of_read = false;                     ///< it is one of a READ's
   };
 
   /// `budget`: bytes that all traces may still take together. The second half is for all: one may take more

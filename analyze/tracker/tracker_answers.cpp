@@ -41,6 +41,11 @@ constexpr double hopeless = Candidate::hopeless;
 /// Answer after answer at the right place proves no more than that: who is ahead of another stays ahead.
 constexpr double most = 16;
 constexpr std::uint32_t fewest_answers = 2;
+/// An answer to a READ begins with the READ's own PSN, wherever among its many another flow's answers are.
+/// Once for all: where numbers run alike they do so again and again.
+constexpr AnswerTest of_begin{0.95, 1.0 / 64, 5};
+constexpr std::uint32_t many_psns = 64;
+constexpr double most_begin = 4;
 /// A sequence that does not begin near 0 has a number of its own: 2^24 over what may be under way.
 constexpr double own_number = 5;
 constexpr std::uint32_t low_psn = 65'536;
@@ -52,6 +57,7 @@ struct Look {
   Told place = Told::nothing;
   Told count = Told::nothing;
   Told pace = Told::nothing;
+  Told begin = Told::nothing;   ///< an answer to a READ begins where the READ does
   Told steady = Told::nothing;  ///< as soon as others, nearly to the same
   double delay_ns = 0;          ///< 0: none; below: it came before the request
   std::optional<std::uint32_t> messages;
@@ -91,6 +97,8 @@ Look look_at(const RequestTrace& requests, const PacketRecord& answer) {
       look.place = Told::contradicts;
       return look;
     }
+    if (found.begins >= many_psns) look.begin = Told::fits;
+    if (found.of_read && found.begins == 0) look.begin = Told::contradicts;
     if (answer.has(PacketRecord::has_aeth)) look.messages = found.messages;
     if (found.time_ns != capture::no_time && answer.time_ns != capture::no_time) {
       const auto took_ns = static_cast<double>(answer.time_ns - found.time_ns);
@@ -130,7 +138,8 @@ void Tracker::Impl::judge(Unpaired& waiting, const PacketRecord& answer) {
   std::vector<Candidate>& candidates = waiting.candidates;
   std::vector<Look> looked(candidates.size());
   const double patience_ns = patience_of(waiting, answer);
-  Crowd at_place{of_place}, at_count{of_count}, at_pace{of_pace}, at_port{of_port}, at_steady{of_steady};
+  Crowd at_place{of_place}, at_count{of_count}, at_pace{of_pace}, at_port{of_port}, at_steady{of_steady},
+      at_begin{of_begin};
   const auto on_port = [&](const Candidate& c) {
     const PacketRecord& first = states[c.place].unpaired->first;
     if (!answer.has(PacketRecord::has_ports) || !first.has(PacketRecord::has_ports)) return Told::nothing;
@@ -169,6 +178,7 @@ void Tracker::Impl::judge(Unpaired& waiting, const PacketRecord& answer) {
     at_count.add(look.count);
     at_pace.add(look.pace);
     at_steady.add(look.steady);
+    at_begin.add(look.begin);
   }
   if (waiting.among_many) {
     const std::size_t all = unpaired.requesters_to(waiting.first);
@@ -193,6 +203,8 @@ void Tracker::Impl::judge(Unpaired& waiting, const PacketRecord& answer) {
     c.pace_fit = static_cast<float>(std::clamp(c.pace_fit + at_pace.gain(look.pace), -most_pace, most_pace));
     c.steady_fit =
         static_cast<float>(std::clamp(c.steady_fit + at_steady.gain(look.steady), -most_steady, most_steady));
+    c.begin_fit =
+        static_cast<float>(std::clamp(c.begin_fit + at_begin.gain(look.begin), -most_begin, most_begin));
     // Said once: each answer comes from the same. Where nobody has it, each direction chose its own.
     c.port_fit = at_port.passed == 0 ? 0 : static_cast<float>(at_port.gain(on_port(c)));
     if (look.place == Told::fits && !std::exchange(c.fitted, true) && at_place.passed == 1 &&
@@ -303,8 +315,10 @@ bool Tracker::Impl::choose(std::uint32_t place, std::size_t of) {
   doubt(best->score() > 0 && !alone);
   // Without the order of time only numbers prove anything: those that nobody else has, or counts of messages.
   if (waiting->in_hindsight && !best->has_own_number && best->count_fit < enough / 2) return false;
-  if (!alone || best->score() + seen_from(best->place, place) < needed || waiting->answers < fewest_answers)
-    return false;
+  // The next answer to a long READ comes too late: else both directions were followed alone by then.
+  const bool one_tells = waiting->waits_too_long() && best->has_own_number && best->begin_fit >= most_begin;
+  const bool enough_answers = waiting->answers >= (one_tells ? 1 : fewest_answers);
+  if (!alone || best->score() + seen_from(best->place, place) < needed || !enough_answers) return false;
   doubt(wanted_elsewhere(place, *best));
   if (waiting->ambiguous) return false;
   if (waiting->among_many && !waiting->in_hindsight) note_delay(flows.at(place).key, best->delay_ns);

@@ -9,8 +9,6 @@
 namespace roce::analyze {
 namespace {
 
-/// Packets that wait for the other direction, of one flow.
-constexpr std::size_t held_of_flow = 512;
 /// Of them, those that may pass until a flow whose first ICRCs are wrong shows three of the same kind.
 constexpr std::size_t held_for_icrc = 16;
 
@@ -81,7 +79,8 @@ Verdict Tracker::Impl::hold(std::uint32_t place, const PacketRecord& record, std
     }
   }
   if (waits() && info.response) consider(place, record);
-  if (waits() && states[place].unpaired->held.size() >= held_of_flow) go_alone(place);
+  if (waits() && states[place].unpaired->waits_too_long() && !choose(place, states[place].unpaired->tried))
+    go_alone(place);
   while (held > held_of_all) flush_oldest();
   state.in_hand = outer;
   Verdict verdict;

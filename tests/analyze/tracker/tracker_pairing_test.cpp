@@ -170,6 +170,25 @@ TEST(TrackerPairing, TheOtherDirectionMayComeVeryLate) {
   wire.expect_all_counted();
 }
 
+/// An answer to a READ begins under the READ's own PSN, which of all that its responses take another flow's
+/// answers hit by chance only. The second answer comes long after both have been followed alone.
+TEST(TrackerPairing, WhereTheAnswerToALongReadBeginsTellsWhoseItIs) {
+  constexpr std::uint32_t psn = 0x123456, responses = 700;
+  constexpr std::uint8_t first = 0x0d, middle = 0x0e;
+  for (const std::uint32_t off : {0U, 5U}) {
+    Wire wire;
+    wire.port = useless_port;
+    PacketRecord read = wire.make(a, b, read_request, psn);
+    read.dma_length = responses * 1024;
+    wire.send(read);
+    for (std::uint32_t i = 0; i < responses - off; ++i)
+      wire.send(wire.make(b, a, i == 0 ? first : middle, psn + off + i));
+    wire.finish();
+    EXPECT_EQ(wire.connection().paired(), off == 0);
+    wire.expect_all_counted();
+  }
+}
+
 /// Two interfaces whose clocks differ by more than an answer takes.
 TEST(TrackerPairing, AnswersBeforeTheirRequestsFindThemByTheirNumbers) {
   for (const std::uint32_t times : {60U, 700U}) {
