@@ -199,7 +199,10 @@ bool hears_other_direction(const Snapshot& s, const Connection& c, unsigned requ
 }
 
 /// Parts of messages that are missing although the others are there, all over the capture.
-void find_missing_parts(const OpcodeSums& sums, const Coverage& coverage, std::vector<std::string>& missing) {
+/// `reads_again`: READs asked for again. An answer to the rest of a READ has a First of its own, and where it
+/// is broken off for the next one no Last.
+void find_missing_parts(const OpcodeSums& sums, const Coverage& coverage, std::uint64_t reads_again,
+                        std::vector<std::string>& missing) {
   constexpr std::uint64_t enough = 8;
   const MessageParts kinds[] = {
       {0x00, 0x01, 0x02, {0x02, 0x03, 0x16}}, {0x06, 0x07, 0x08, {0x08, 0x09}}, {0x0d, 0x0e, 0x0f, {0x0f}}};
@@ -208,7 +211,9 @@ void find_missing_parts(const OpcodeSums& sums, const Coverage& coverage, std::v
     const std::uint64_t first = sums.packets[parts.first], middle = sums.packets[parts.middle];
     const std::uint64_t last = sums.of(parts.ends);
     // There are as many of one as of the other, whatever a mirror left out.
-    const std::uint64_t ends = std::max(first, last);
+    const bool answers = parts.first == 0x0d;
+    const std::uint64_t again = answers ? std::min(first, reads_again) : 0;
+    const std::uint64_t ends = std::max(first - again, last);
     if (ends < enough || coverage.breaks < enough / 2) continue;
     if (2 * coverage.breaks < ends && !everywhere(coverage)) continue;
     if (first == 0) name(parts.first);
@@ -222,7 +227,16 @@ void find_missing_parts(const OpcodeSums& sums, const Coverage& coverage, std::v
 
 std::uint64_t sent_again(const Events& sent) {
   return sent.count(Event::retransmitted_nak) + sent.count(Event::retransmitted_timeout) +
-         sent.count(Event::retransmitted_read_retry);
+         sent.count(Event::retransmitted_read_retry) + sent.count(Event::retransmitted_unknown);
+}
+
+std::uint64_t reads_sent_again(const Snapshot& s) {
+  std::uint64_t again = 0;
+  for (const Connection& c : s.connections) {
+    for (const Events& sent : c.sent)
+      again += sent.count(Event::retransmitted_read_retry) - sent.count(Event::response_repeated);
+  }
+  return again;
 }
 
 /// A capture or hardware filter that passed some opcodes only: others are missing that must have been there.
@@ -242,7 +256,8 @@ std::vector<std::string> opcode_filtered_of(const Snapshot& s) {
   const std::uint64_t requests = writes + reads + atomics + sums.of({0, 1, 6, 7});
   Coverage coverage = s.gaps.acknowledged;
   coverage.add(s.gaps.unacknowledged);
-  find_missing_parts({s.totals, {OpcodeSums::rc, OpcodeSums::uc, OpcodeSums::xrc}}, coverage, missing);
+  find_missing_parts({s.totals, {OpcodeSums::rc, OpcodeSums::uc, OpcodeSums::xrc}}, coverage,
+                     reads_sent_again(s), missing);
   bool heard = false, asked_again = false, goes_on = false;
   std::uint64_t answer_directions = 0;
   for (const Connection& c : s.connections) {

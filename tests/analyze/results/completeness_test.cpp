@@ -163,6 +163,33 @@ TEST(Completeness, sends_that_nobody_acknowledges_were_filtered) {
   EXPECT_TRUE(completeness_of(s).opcode_filtered.empty());
 }
 
+/// A responder that is asked for the rest of a READ begins that answer with a First, and breaks off the one
+/// before, of which no Last is left.
+TEST(Completeness, answers_to_the_rest_of_one_read_need_no_end) {
+  Snapshot s = healthy();
+  s.totals.opcodes[0x0c] = 30;  // RC RDMA READ Request
+  s.totals.opcodes[0x0d] = 12;  // ... Response First
+  s.totals.opcodes[0x0e] = 900;
+  s.gaps.acknowledged = {.spaces = 1, .span = 1000, .firsts = 940, .responses = 940, .breaks = 20};
+  EXPECT_EQ(completeness_of(s).opcode_filtered, std::vector<std::string>{"RC RDMA READ Response Last"});
+  for (int i = 0; i < 27; ++i)
+    s.connections[0].sent[0].add(Event::retransmitted_read_retry, 1, capture::no_time);
+  EXPECT_TRUE(completeness_of(s).opcode_filtered.empty());
+}
+
+/// Who sends all again, for whatever reason, had no answer: no filter makes a sender repeat.
+TEST(Completeness, reads_that_nobody_answers_may_be_sent_to_the_dead) {
+  Snapshot s = healthy();
+  Connection& c = s.connections[0];
+  c.requester[0].requests = 100;
+  c.packets[0] = 100;
+  s.totals.opcodes[0x0c] = 20;
+  s.totals.opcodes[0x11] = 3;
+  EXPECT_EQ(completeness_of(s).opcode_filtered, std::vector<std::string>{"RC RDMA READ Response Only"});
+  for (int i = 0; i < 80; ++i) c.sent[0].add(Event::retransmitted_unknown, 1, capture::no_time);
+  EXPECT_TRUE(completeness_of(s).opcode_filtered.empty());
+}
+
 TEST(Completeness, one_direction_is_judged_no_further) {
   Snapshot s = healthy();
   Connection& c = s.connections[0];
