@@ -251,13 +251,26 @@ EpisodeNotes Tracker::Impl::notes_of(const Track& track, const Episode& episode,
   return all;
 }
 
+/// Whether the capture has answers of the peer, though nobody knows yet whose requests they answer: those to
+/// this one would come the same way.
+bool Tracker::Impl::hears_answers(const Track& track, unsigned requester) {
+  const std::uint32_t place = track.places[requester];
+  if (place == no_place || states[place].unpaired == nullptr) return false;
+  const std::span<const std::uint32_t> others = unpaired.between(states[place].unpaired->first);
+  return std::any_of(others.begin(), others.end(), [&](std::uint32_t other) {
+    return opposite(place, other) && states[other].unpaired != nullptr &&
+           states[other].unpaired->answers != 0;
+  });
+}
+
 /// What is known of the path now.
 episode::Facts Tracker::Impl::facts_of(const Track& track, unsigned requester) {
   const PsnSpace& space = *track.spaces[requester];
   episode::Facts known = space.facts_now();
   // A NAK would be in the capture, although no answer came so far.
-  known.answers_captured =
-      known.answers_captured || (!space.answers_seen() && track.places[requester ^ 1U] != no_place);
+  known.answers_captured = known.answers_captured ||
+                           (!space.answers_seen() &&
+                            (track.places[requester ^ 1U] != no_place || hears_answers(track, requester)));
   const episode::WayFact& there = way_from(track, requester);
   const episode::WayFact& back = way_from(track, requester ^ 1U);
   known.there = there.path;

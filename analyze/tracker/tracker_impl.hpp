@@ -248,6 +248,7 @@ struct Tracker::Impl {
   void explain_oldest();
   void leave_room(std::vector<Held>&& room);
   [[nodiscard]] episode::Facts facts_of(const Track& track, unsigned requester);
+  [[nodiscard]] bool hears_answers(const Track& track, unsigned requester);
   [[nodiscard]] episode::WayFact& way_from(const Track& track, unsigned side);
   void leave_open(Track& track, const Step& s);
   void settle_doubtful(Track& track);

@@ -388,6 +388,24 @@ TEST(TrackerTimeouts, ANakForWhatIsOlderThanTheCaptureSaysThatItWasNotConfirmed)
   EXPECT_EQ(wire.flow(a, b).sequence().spurious, 0U);
 }
 
+/// The peer died when only another queue pair had heard of it, and too little to tell whose answers these
+/// were: but what it sends would be in the capture. So the silence was real, and the timer ran out.
+TEST(TrackerTimeouts, WhereThePeersAnswersAreCapturedItsSilenceIsReal) {
+  for (const bool heard : {true, false}) {
+    Wire wire;
+    wire.port = 4791;
+    constexpr End other_a{1, 0x31}, other_b{2, 0x32};
+    constexpr std::uint32_t psn = 0x300000, many = 600;
+    wire.request(other_a, other_b, 0x200000);
+    if (heard) wire.answer(other_b, other_a, 0x200000);
+    for (std::uint32_t i = 0; i < many; ++i, wire.now_ns += 50'000) wire.request(a, b, psn + i);
+    std::uint32_t again = 0;
+    for (std::uint32_t i = 0; i < many; ++i) again = wire.request(a, b, psn + i);
+    wire.finish();
+    EXPECT_EQ(wire.verdict(again).cause, heard ? Cause::timeout : Cause::unknown);
+  }
+}
+
 }  // namespace
 }  // namespace tracker_timeouts_test
 }  // namespace roce::analyze
