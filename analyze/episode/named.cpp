@@ -46,6 +46,7 @@ class Named {
   [[nodiscard]] bool discarded(std::int32_t named, const Asked* before, std::int32_t answer) const;
   [[nodiscard]] bool answered_more_often(const Asked& asked, std::int32_t repeat) const;
   [[nodiscard]] std::int32_t crossed_by(const Asked& asked, std::int32_t named) const;
+  [[nodiscard]] bool waited(const Asked& asked, std::int32_t named) const;
   [[nodiscard]] Fate fate(const Asked& asked, std::int32_t named, std::int32_t repeat) const;
   [[nodiscard]] bool of_duplicate(std::int32_t ack, bool in_order) const;
   [[nodiscard]] bool shows_late(std::int32_t answer, const Asked& asked, std::int32_t repeat) const;
@@ -295,6 +296,27 @@ std::int32_t Named::crossed_by(const Asked& asked, std::int32_t named) const {
   return missed ? earlier : -1;
 }
 
+/// Whether the NAK waited behind READ responses while the named one, a repeat, passed it: answers leave in
+/// the order of the requests (IBTA 9.7.5.1.1), so a NAK comes behind all that is read before its PSN, and
+/// says nothing of what came since something behind an earlier hole made the responder ask. One NAK is sent
+/// for a hole (9.7.5.2.8): so only where none had come for that.
+bool Named::waited(const Asked& asked, std::int32_t named) const {
+  const std::int32_t earlier = sent_.last_before(asked.psn, named);
+  if (!any_between(earlier, named, [&](const Sent& sent) { return sent.psn > asked.psn; })) return false;
+  for (const Asked& other : scene_.answers.asked()) {
+    if (other.note >= named) break;
+    if (other.note > earlier && other.psn == asked.psn) return false;
+  }
+  bool behind_response = false;
+  for (std::int32_t i = named + 1; i < asked.note; ++i) {
+    const Note& note = scene_.note_at(i);
+    if (note.request) continue;
+    if (is_acknowledgement(note)) return false;
+    behind_response = true;
+  }
+  return behind_response;
+}
+
 Named::Fate Named::fate(const Asked& asked, std::int32_t named, std::int32_t repeat) const {
   const std::int32_t confirmed = scene_.answers.confirmed_at(asked.psn);
   if (confirmed < 0) return Fate::either;
@@ -320,6 +342,10 @@ void Named::judge() {
     std::int32_t named = last_reached(asked.psn, asked.note);
     std::int32_t repeat = sent_.first_behind(asked.psn, asked.note);
     const std::int32_t earlier = named < 0 ? -1 : crossed_by(asked, named);
+    if (named >= 0 && earlier < 0 && waited(asked, named)) {
+      scene_.said.late_behind.push_back(named);
+      continue;
+    }
     if (earlier >= 0) repeat = std::exchange(named, earlier);
     if (named < 0 || scene_.said.rulings[static_cast<std::size_t>(named)].what == Ruling::What::late)
       continue;

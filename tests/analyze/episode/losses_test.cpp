@@ -426,4 +426,31 @@ TEST(EpisodeLosses, AnAnswerThatIsMissingAsAWholeMayNeverHaveBeenGiven) {
       "112 response 16 | read_retry\n");
 }
 
+/// Answers leave in the order of the requests (IBTA 9.7.5.1.1): the NAK of the hole at 13 waited until the
+/// READ had been answered, and crossed with the repeat that the missing response 11 had asked for. What had
+/// come in the meantime it does not know.
+TEST(EpisodeLosses, ANakThatWaitedBehindResponsesSaysNothingOfWhatCameMeanwhile) {
+  const char* const text = R"(
+        0 write 8        |
+       10 ack 8          |
+       11 write 9        |
+       20 ack 9          |
+       30 read 10 +3     |
+       31 write 14       |
+       32 write 15       |
+       50 begin 10       |
+      460 end 12         |
+      480 read 11 +2     | read_retry
+      481 write 13       | read_retry before=1
+      482 write 14       | read_retry
+      483 write 15       | read_retry
+      500 begin 11       | read_retry before=1
+      910 end 12         | read_retry
+      911 nak 13         |
+      912 write 16       |
+      930 ack 16         |
+  )";
+  expect_said(text);
+}
+
 }  // namespace roce::analyze::episode
