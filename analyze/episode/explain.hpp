@@ -154,9 +154,10 @@ struct Facts : SpaceFacts {
   std::int64_t answered =
       -1;  ///< ... behind the last response with a PSN of its own, at `answered_ns`; -1: none
   std::int64_t answered_ns = capture::no_time;
-  std::int64_t reaction_ns = 0;        ///< from a sequence NAK to what it asks for; 0: not known
-  std::int64_t fastest_answer_ns = 0;  ///< 0: not known
-  std::int64_t slow_answer_ns = 0;     ///< 0: not known
+  std::int64_t until_ns = capture::no_time;  ///< the capture goes on until then, at least
+  std::int64_t reaction_ns = 0;              ///< from a sequence NAK to what it asks for; 0: not known
+  std::int64_t fastest_answer_ns = 0;        ///< 0: not known
+  std::int64_t slow_answer_ns = 0;           ///< 0: not known
   /// From a missing response to the READ issued again, at least; 0: not known.
   std::int64_t ask_again_ns = 0;
   PathFact there;              ///< of requests

@@ -27,8 +27,8 @@ struct Group {
   List<LivePass> passes;     ///< in order
   List<const Loss*> losses;
   List<std::int32_t> naks;
-  std::uint32_t open = 0;  ///< responses that were lost, or their requests
   bool missed = false;     ///< the capture missed packets of it
+  std::uint32_t open = 0;  ///< Lost::undecided
 };
 
 class Grouping {

@@ -176,7 +176,8 @@ void Judge::judge_loss(const Group& group, Incident& incident) const {
     incident.lost_at_most += incident.discarded_packets;
     incident.leave_open(Undecided::further_losses);
   }
-  if (group.open != 0) incident.leave_open(Undecided::request_or_answer);
+  if (group.open != 0)
+    incident.leave_open(incident.of_responses ? Undecided::request_or_answer : Undecided::further_losses);
   incident.confidence = incident.lost_after == 0 ? 0.99F : 0.95F;
 }
 

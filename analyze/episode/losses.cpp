@@ -41,6 +41,7 @@ class Losses {
   [[nodiscard]] bool thrown_away(std::int64_t psn, std::int32_t before) const;
   [[nodiscard]] bool inside_answer(std::int64_t psn) const noexcept;
   [[nodiscard]] bool asked_for(const Loss& hole, std::size_t at) const noexcept;
+  [[nodiscard]] bool unrepaired(std::int64_t psn, std::size_t at) const noexcept;
   [[nodiscard]] std::int32_t gone_back_before(std::int64_t psn, std::size_t at) const noexcept;
   [[nodiscard]] bool gone_back_to(const Loss& hole) const noexcept;
 
@@ -104,6 +105,8 @@ void Losses::of_gaps() {
     std::int64_t room = stream_.room_before(i);
     if (stream_.ids == Ids::order && told.cursor >= told.top) room += std::exchange(unseen, 0);
     const std::size_t first_hole = holes_.size();
+    List<std::int64_t> open;  // not asked for so far: a NAK names the first that is missing (IBTA 9.7.5.2.8)
+    bool never = false;
     // What a mirror lost is missing here as well, and was not lost by the network, unless it is asked for.
     const bool by_mirror = stream_.mirror_gap_before(i);
     const auto miss = [&](const Loss& loss) {
@@ -134,9 +137,14 @@ void Losses::of_gaps() {
       } else if (again >= 0 && (first || in_order)) {
         miss({Lost::by_capture, true, psn, -1, confirmed, again});
       } else if (rarely_late && (first ? never_came(psn, shows) : must_be_sent)) {
+        never = never || first;
         miss({Lost::before_capture, true, psn, -1, shows.note, -1});
+      } else if (next < 0 && first) {
+        open.push_back(psn);
       }
     }
+    for (const std::int64_t psn : open)
+      if (never) scene_.said.losses.push_back({Lost::undecided, true, psn, -1, shows.note, -1});
     note_row(first_hole, i);
   }
 }
@@ -266,8 +274,9 @@ bool Losses::comes_before(std::int32_t answer, std::int32_t repeat) const noexce
 /// it is sent again.
 bool Losses::never_came(std::int64_t psn, const Sent& shows) const noexcept {
   const Note& last = scene_.notes.back();
+  const std::int64_t until_ns = std::max(last.time_ns, scene_.facts.until_ns);
   const bool long_ago =
-      timed(last, scene_.note_at(shows.note)) && last.time_ns - shows.time_ns >= shortest_timer_ns;
+      timed(last, scene_.note_at(shows.note)) && until_ns - shows.time_ns >= shortest_timer_ns;
   const auto asked = scene_.answers.asked_before(static_cast<std::int32_t>(scene_.notes.size()) - 1);
   return long_ago && std::any_of(asked.begin(), asked.end(), [&](const Asked& each) {
            return !each.rnr && each.psn == psn && each.note > shows.note;
@@ -326,10 +335,21 @@ std::int32_t Losses::gone_back_before(std::int64_t psn, std::size_t at) const no
   return static_cast<std::int32_t>(scene_.notes.size());
 }
 
+/// Whether a sequence NAK asked for it last of all, and its requester was not heard of since: it has not
+/// reacted when the capture ends. Who goes on has sent it again, though the capture has not.
+bool Losses::unrepaired(std::int64_t psn, std::size_t at) const noexcept {
+  const auto asked = scene_.answers.asked();
+  if (asked.empty() || asked.back().rnr || asked.back().psn != psn) return false;
+  const Note& nak = scene_.note_at(asked.back().note);
+  const Note& last = stream_.note_of(stream_.sent.back());
+  return asked.back().note > stream_.sent[at].note && timed(nak, last) &&
+         last.time_ns - nak.time_ns < shortest_timer_ns;
+}
+
 /// Whether a sequence NAK asked for it before the next pass came to it: what that one lacks as well is asked
 /// for again. One behind an RNR NAK of it asks for what came, and was not taken (IBTA 9.7.5.2.8).
 bool Losses::asked_for(const Loss& hole, std::size_t at) const noexcept {
-  if (hole.needed < 0) return false;
+  if (hole.needed < 0) return unrepaired(hole.psn, at);
   const auto asked = scene_.answers.asked_before(std::min(hole.needed, gone_back_before(hole.psn, at)));
   const std::int32_t behind = stream_.sent[at].note;
   bool not_ready = false;

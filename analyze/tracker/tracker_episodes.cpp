@@ -279,6 +279,7 @@ episode::Facts Tracker::Impl::facts_of(const Track& track, unsigned requester) {
   known.clocks.meet_opposite(back.clocks);
   // One NIC counts in one way.
   known.counts_early = known.counts_early || known.there.counts_early;
+  if (shared.any_time) known.until_ns = shared.last_time_ns;
   known.repeats = track.result.service != Service::uc;
   known.mirror = mirror.fact();
   return known;

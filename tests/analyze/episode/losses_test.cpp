@@ -426,6 +426,21 @@ TEST(EpisodeLosses, AnAnswerThatIsMissingAsAWholeMayNeverHaveBeenGiven) {
       "112 response 16 | read_retry\n");
 }
 
+/// The requester has nothing more to send and has not reacted yet when the capture ends. Nothing came for
+/// what the NAK asks for, as long as the capture went on with others.
+TEST(EpisodeLosses, WhatIsAskedForAndNeverCameUntilTheEndOfTheCaptureWasLost) {
+  const char* const text = R"(
+        0 write 10 |
+        1 write 11 |
+        3 write 15 | before=1
+        4 nak 12 |
+        5 write 16 |
+  )";
+  Facts facts;
+  facts.until_ns = 1'000'000'000 + 300'000;
+  expect_said(text, facts);
+}
+
 /// Answers leave in the order of the requests (IBTA 9.7.5.1.1): the NAK of the hole at 13 waited until the
 /// READ had been answered, and crossed with the repeat that the missing response 11 had asked for. What had
 /// come in the meantime it does not know.
