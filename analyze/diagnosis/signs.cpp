@@ -360,6 +360,9 @@ Trouble* Collector::of_ended(const Incident& incident) const {
 void Collector::note(const Incident& incident) {
   const Connection* const connection = find_connection(snapshot_.connections, incident.connection);
   if (connection == nullptr || !snapshot_.completeness.bears(needs_of(incident.what), *connection)) return;
+  // Which of two points it was lost behind, or between the two, nothing tells.
+  const bool placed = incident.lost_at_least() != 0 || snapshot_.completeness.bears(Need::place);
+  if (incident.what == IncidentKind::loss && !placed) return;
   const unsigned side = incident.side;
   const unsigned other = 1 - side;
   const Requester& requester = connection->requester[side];

@@ -163,7 +163,10 @@ Explanation explain_with_copies(std::span<const Note> notes, const List<Copied>&
 
 /// Where nearly all is shown twice, what was lost behind the capture and shown once was lost behind one of
 /// the two points that it has, or of one mirror that missed it: nobody knows where.
-void tell_shown_once(std::span<const Note> notes, Explanation& said) {
+void tell_shown_once(std::span<const Note> notes, const Facts& facts, Explanation& said) {
+  const std::uint64_t captured = facts.requests.captured + std::uint64_t{facts.responses.captured};
+  const std::uint64_t copied = facts.requests.copied + std::uint64_t{facts.responses.copied};
+  const bool all_twice = copied != 0 && 4 * copied >= 3 * captured;  // of all that came so far
   Set<std::uint64_t> twice;
   std::uint64_t copies = 0, others = 0;
   for (std::size_t i = 0; i < notes.size(); ++i) {
@@ -173,7 +176,7 @@ void tell_shown_once(std::span<const Note> notes, Explanation& said) {
     ++(copy ? copies : others);
     if (copy) twice.insert(ruling.original);
   }
-  if (4 * copies < 3 * others) return;
+  if (4 * copies < 3 * others && !all_twice) return;
   for (Loss& loss : said.losses) {
     if (loss.where != Lost::after_capture || loss.note < 0) continue;
     if (twice.contains(notes[static_cast<std::size_t>(loss.note)].frame)) continue;
@@ -187,7 +190,27 @@ void tell_shown_once(std::span<const Note> notes, Explanation& said) {
     ruling.doubt_behind_one = ruling.doubt != Doubt::none && !twice.contains(ruling.doubt_frame);
 }
 
+/// What only the second point shows did not come to the first one, where the others are followed, but it was
+/// sent: lost between the two, so that nothing tells of which it was lost upstream.
+void tell_alone(std::span<const Note> notes, const List<Copied>& copied, Explanation& said) {
+  for (std::size_t i = 0; i < copied.size(); ++i) {
+    if (!copied[i].alone) continue;
+    said.rulings[i] = {.what = Ruling::What::first, .rule = Rule::first};
+    const auto lost = std::find_if(said.losses.begin(), said.losses.end(), [&](const Loss& loss) {
+      return loss.where == Lost::before_capture && !loss.or_missed && loss.request == notes[i].request &&
+             loss.psn == notes[i].psn;
+    });
+    if (lost == said.losses.end()) continue;
+    Ruling& shown = said.rulings[static_cast<std::size_t>(lost->shown)];
+    if (shown.lost_before == 0) continue;
+    --shown.lost_before;
+    ++shown.lost_or_missed;
+    lost->or_missed = true;
+  }
+}
+
 }  // namespace
+
 void settle_times(std::span<Note> notes) noexcept {
   constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max() / 4;
   const auto usable = [](const Note& note) { return note.time_ns >= -most && note.time_ns <= most; };
@@ -206,7 +229,7 @@ Explanation explain(std::span<const Note> notes, Facts& facts) {
       std::all_of(copied.begin(), copied.end(), [](const Copied& each) { return each.rule == Rule::none; });
   Explanation said =
       none ? explain_transmissions(order.notes, facts) : explain_with_copies(order.notes, copied, facts);
-  tell_shown_once(order.notes, said);
+  tell_shown_once(order.notes, facts, said);
   for (std::size_t i = 0; i < notes.size(); ++i) {
     if (!order.overtaken[i]) continue;
     said.late_behind.push_back(static_cast<std::int32_t>(i));
@@ -216,10 +239,7 @@ Explanation explain(std::span<const Note> notes, Facts& facts) {
     ruling.rule = Rule::fills_gap;
   }
   said.contradictions = replay(order.notes, said, facts);
-  // It did not come to where the others are followed, but it was sent.
-  for (std::size_t i = 0; i < copied.size(); ++i) {
-    if (copied[i].alone) said.rulings[i] = {.what = Ruling::What::first, .rule = Rule::first};
-  }
+  tell_alone(order.notes, copied, said);
   if (!std::is_sorted(order.from.begin(), order.from.end())) told_of(said, order.from, notes.size());
   return said;
 }

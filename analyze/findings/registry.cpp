@@ -5,9 +5,9 @@
 // row of an id declares find_ID(), which rules/ID.cpp defines; docs/findings/ID.md is its page.
 // clang-format off
 #define ROCE_FINDING_RULES(rule) \
-  rule(loss_before_capture, error, losses_at_a_place, "packets lost upstream of the capture point") \
+  rule(loss_before_capture, error, both_directions, "packets lost upstream of the capture point") \
   rule(trimmed, error, anything, "packets trimmed by a switch") \
-  rule(loss_after_capture, error, losses_at_a_place, "packets lost downstream of the capture point") \
+  rule(loss_after_capture, error, both_directions, "packets lost downstream of the capture point") \
   rule(loss_between_points, error, both_directions, "packets lost between two capture points") \
   rule(switch_drops, error, anything, "a switch reports dropped packets") \
   rule(mrc_bad_path, error, every_packet, "one path of an MRC stream loses packets") \
@@ -105,7 +105,6 @@ namespace {
 constexpr Needs anything;
 using needs::both_directions;
 using needs::every_packet;
-using needs::losses_at_a_place;
 
 #define ROCE_ROW(id, severity, needs, title) {#id, Severity::severity, title, find_##id, needs},
 constexpr FindingRule rules[] = {ROCE_FINDING_RULES(ROCE_ROW)};

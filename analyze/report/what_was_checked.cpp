@@ -90,7 +90,7 @@ std::string what_was_not_checked(const Snapshot& s) {
   if (const std::size_t silent = s.connections.size() - of; silent != 0)
     parts.push_back("losses downstream of this capture in " +
                     plural(silent, "UC connection", "UC connections") + ", which nobody acknowledges");
-  if (!s.completeness.bears(Need::place)) parts.emplace_back("where packets were lost");
+  if (!s.completeness.bears(Need::place)) parts.emplace_back("where packets were lost that it shows once");
   if (!s.completeness.holes.empty())
     parts.push_back("what happened in " + plural(s.completeness.holes.size(), "hole", "holes") +
                     " of the capture");

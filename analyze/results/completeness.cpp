@@ -353,6 +353,15 @@ void find_cuts(const Snapshot& s, Completeness& found) {
   found.headers_cut = found.cut_at != 0 && found.cut_at < with_aeth;
 }
 
+/// Whether the capture shows nearly all of it twice, and nothing three times.
+bool shown_by_both_points(const Connection& connection) noexcept {
+  for (unsigned side = 0; side < 2; ++side) {
+    const std::uint64_t copies = connection.sent[side].count(Event::duplicate_capture);
+    if (4 * copies < 3 * connection.packets[side] || copies > connection.packets[side]) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 bool goes_on_unanswered(const Connection& connection) {
@@ -382,7 +391,7 @@ bool Completeness::bears(Needs needs) const noexcept {
 }
 
 bool Completeness::bears(Needs needs, const Connection& connection) const noexcept {
-  if (!bears(needs)) return false;
+  if (!bears(needs) && !(shown_by_both_points(connection) && bears(needs.without(Need::place)))) return false;
   if (!needs.has(Need::directions) || connection.paired()) return true;
   if (std::binary_search(one_direction.begin(), one_direction.end(), connection.id)) return false;
   const unsigned side = seen_side(connection);

@@ -23,7 +23,7 @@ struct Snapshot;
 enum class Need : std::uint8_t {
   packets = 1,     ///< every packet: neither sampled nor filtered by opcode
   directions = 2,  ///< both directions of a connection
-  place = 4,       ///< one place where the packets were captured
+  place = 4,       ///< one place where the packets were captured, or two that both show them
   headers = 8,     ///< the headers whole: an ACK and a NAK differ in the AETH, behind the BTH
 };
 
@@ -34,6 +34,11 @@ struct Needs {
   constexpr Needs(Need need) noexcept { bits = static_cast<std::uint8_t>(need); }  // NOLINT: one is a set
   [[nodiscard]] constexpr bool has(Need need) const noexcept {
     return (bits & static_cast<std::uint8_t>(need)) != 0;
+  }
+  [[nodiscard]] constexpr Needs without(Need need) const noexcept {
+    Needs rest = *this;
+    rest.bits &= static_cast<std::uint8_t>(~static_cast<unsigned>(need));
+    return rest;
   }
   friend constexpr Needs operator|(Needs a, Needs b) noexcept {
     a.bits |= b.bits;
@@ -98,7 +103,8 @@ struct Completeness {
 
   /// Whether verdicts that need this can be given at all.
   [[nodiscard]] bool bears(Needs needs) const noexcept;
-  /// The same of one connection.
+  /// The same of one connection. Where two points show nearly all of it, a packet that both show, or neither,
+  /// was lost behind them, or before.
   [[nodiscard]] bool bears(Needs needs, const Connection& connection) const noexcept;
   [[nodiscard]] bool may_judge_losses() const noexcept { return bears(Need::packets); }
   [[nodiscard]] bool only_too_little() const noexcept {

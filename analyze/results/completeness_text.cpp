@@ -92,8 +92,9 @@ std::string doubled_text(const Completeness& c) {
                                      "tunnel): several points are in one "
                                      "interface"
                                    : ": doubled by the mirror, or several points are in one interface";
-  return fmt::format("{}{}{}", share, why,
-                     c.bears(Need::place) ? "" : "; where packets were lost cannot be judged");
+  return fmt::format(
+      "{}{}{}", share, why,
+      c.bears(Need::place) ? "" : "; where packets were lost that it shows once cannot be judged");
 }
 
 std::string cut_text(const Completeness& c) {

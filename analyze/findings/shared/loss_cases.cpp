@@ -43,6 +43,8 @@ std::vector<Case> loss_cases(const Snapshot& snapshot, Event lost) {
   std::vector<Case> cases;
   for_each_side(snapshot, [&](const Connection& connection, unsigned side) {
     const Events& sent = connection.sent[side];
+    const bool placed = lost == Event::lost_before_capture || lost == Event::lost_after_capture;
+    if (placed && !snapshot.completeness.bears(needs::losses_at_a_place, connection)) return;
     // UC does not retransmit: uc_message_loss reports it, but not where it is known to have been lost.
     if (connection.service == dissect::Service::uc && sent.count(Event::uc_message_lost) != 0 &&
         lost != Event::lost_between_points)

@@ -66,6 +66,25 @@ TEST(Diagnosis, DownstreamALowerBoundIsNoRate) {
   EXPECT_FALSE(said[0].would_decide.empty());
 }
 
+/// A loss that both of two points show, or neither, has its place; one that one point shows has none.
+TEST(Diagnosis, ACaptureOfTwoPointsHidesNoLossThatBothShow) {
+  DiagnosisMaker maker;
+  Connection& both = maker.connect(1, 2);
+  for (unsigned side = 0; side < 2; ++side) {
+    for (std::uint64_t i = 0; i < both.packets[side]; ++i)
+      both.sent[side].add(Event::duplicate_capture, i + 1, 0);
+  }
+  maker.lose(both, 40);
+  maker.lose(maker.connect(3, 4), 40);
+  What what{.what = IncidentKind::loss, .place = IncidentPlace::not_known};
+  maker.happened(both, what).lost_at_most = 1;
+  maker.snapshot.completeness.doubled = 0.5;
+  const auto& said = maker.say();
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_EQ(said[0].sentence.find("10.0.0.1 → 10.0.0.2 loses 40 of 10040 packets (0.4 %) upstream"), 0U)
+      << said[0].sentence;
+}
+
 TEST(Diagnosis, TimersBetweenTheSameHostsArePartOfALoss) {
   DiagnosisMaker maker;
   Connection& c = maker.connect(1, 2);

@@ -258,6 +258,7 @@ TEST(Mirror, WhatOnlyTheSecondPointShowsInItsTurnWasLostBetweenTheTwo) {
   ASSERT_EQ(said.losses.size(), 1U);
   EXPECT_EQ(said.losses[0].where, Lost::before_capture);
   EXPECT_EQ(said.losses[0].psn, 22);
+  EXPECT_TRUE(said.losses[0].or_missed);  // upstream of which point nothing tells
   EXPECT_TRUE(said.contradictions.empty());
   for (std::size_t i = 0; i < notes.size(); ++i) {
     EXPECT_NE(said.rulings[i].what, Ruling::What::late);
@@ -265,6 +266,33 @@ TEST(Mirror, WhatOnlyTheSecondPointShowsInItsTurnWasLostBetweenTheTwo) {
       EXPECT_EQ(said.rulings[i].what, Ruling::What::first);
     }
   }
+}
+
+/// What both points showed was lost behind both; what one showed, nobody knows where.
+TEST(Mirror, ShowsWhereALossWasUnlessItShowsThePacketOnce) {
+  const auto after_nak = [](const std::string& copy) {
+    Facts facts;
+    return explain(notes_of("0 write 10 #500 | \n"
+                            "1 write 10 #500 | \n"
+                            "2 write 11 #501 | \n" +
+                            copy +
+                            "4 write 12 #502 | \n"
+                            "5 write 12 #502 | \n"
+                            "9 nak 11 #900   | \n"
+                            "10 nak 11 #900  | \n"
+                            "12 write 11 #503 | \n"
+                            "13 write 11 #503 | \n"
+                            "14 write 12 #504 | \n"
+                            "15 write 12 #504 | \n"
+                            "20 ack 12 #901   | \n"
+                            "21 ack 12 #901   | \n"),
+                   facts);
+  };
+  const Explanation both = after_nak("3 write 11 #501 | \n"), one = after_nak("");
+  ASSERT_EQ(both.losses.size(), 1U);
+  EXPECT_FALSE(both.losses[0].behind_one);
+  ASSERT_EQ(one.losses.size(), 1U);
+  EXPECT_TRUE(one.losses[0].behind_one);
 }
 
 /// Who goes back once is a sender, though all comes twice and in the same order.

@@ -311,6 +311,27 @@ TEST(Completeness, copies_leave_open_where_packets_are_lost) {
   EXPECT_DOUBLE_EQ(completeness_of(s).doubled, 0);
 }
 
+/// What two points both show was lost behind both; of a connection of which one shows a part nothing tells.
+TEST(Completeness, two_points_that_both_show_a_connection_leave_nothing_open) {
+  Snapshot s = healthy();
+  s.completeness.doubled = 0.5;
+  Connection& c = s.connections[0];
+  c.packets = {400, 100};
+  const auto show_twice = [&](unsigned side, std::uint64_t copies) {
+    while (c.sent[side].count(Event::duplicate_capture) < copies)
+      c.sent[side].add(Event::duplicate_capture, 1, 0);
+  };
+  show_twice(0, 390);
+  EXPECT_FALSE(s.completeness.bears(needs::losses_at_a_place, c));
+  show_twice(1, 60);
+  EXPECT_FALSE(s.completeness.bears(needs::losses_at_a_place, c));
+  show_twice(1, 90);
+  EXPECT_TRUE(s.completeness.bears(needs::losses_at_a_place, c));
+  EXPECT_FALSE(s.completeness.bears(needs::losses_at_a_place));
+  show_twice(0, 401);
+  EXPECT_FALSE(s.completeness.bears(needs::losses_at_a_place, c));
+}
+
 TEST(Completeness, a_clock_is_coarse_for_what_is_as_short_as_its_steps) {
   for (const std::uint64_t answer_ns : {2'000U, 20'000U}) {
     Snapshot s = healthy();
