@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "analyze/base/json_writer.hpp"
+#include "analyze/base/json_object.hpp"
 #include "capture/core/error.hpp"
 #include "capture/host/facts.hpp"
 
@@ -16,8 +16,8 @@ inline constexpr std::string_view host_schema = "roceanalyze-host/1";
 /// "fe80::5054:ff:fe00:a01"; IPv4-mapped ones as ::ffff:a.b.c.d.
 [[nodiscard]] std::string gid_text(const capture::Gid& gid);
 
-/// Writes the keys of the facts into an open object.
-void write_host_facts(JsonWriter& json, const capture::HostFacts& host);
+/// The table that facts are written from, for other documents and for their schema.
+[[nodiscard]] const JsonObject<capture::HostFacts>& host_facts_object();
 /// The whole object with a newline.
 [[nodiscard]] std::string host_facts_json(const capture::HostFacts& host, bool pretty);
 

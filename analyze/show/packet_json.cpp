@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyze/show/packet_json.hpp"
 
+#include <memory>
+#include <string_view>
 #include <utility>
 
 #include "analyze/base/value_format.hpp"
@@ -10,28 +12,39 @@
 namespace roce::analyze {
 namespace {
 
-void append_json_value(std::string& out, FieldRef field, const Value& value) {
-  switch (value.type) {
+/// How values of this type stand in JSON; texts, addresses and bytes as strings.
+JsonShape::Kind json_kind(ValueType type) noexcept {
+  switch (type) {
     case ValueType::number:
+      return JsonShape::Kind::integer;
+    case ValueType::time:
+      return JsonShape::Kind::number;
+    case ValueType::boolean:
+    case ValueType::presence:
+      return JsonShape::Kind::boolean;
+    default:
+      return JsonShape::Kind::text;
+  }
+}
+
+void append_json_value(std::string& out, FieldRef field, const Value& value) {
+  switch (json_kind(value.type)) {
+    case JsonShape::Kind::integer:
       append_decimal(out, value.number);
       return;
-    case ValueType::time:
+    case JsonShape::Kind::number:
       append_seconds(out, static_cast<std::int64_t>(value.number));
       return;
-    case ValueType::boolean:
-      out += value.number != 0 ? "true" : "false";
-      return;
-    case ValueType::presence:
-      out += "true";
-      return;
-    case ValueType::text:
-      out.push_back('"');
-      append_json_escaped(out, value.text);
-      out.push_back('"');
+    case JsonShape::Kind::boolean:
+      out += value.type == ValueType::presence || value.number != 0 ? "true" : "false";
       return;
     default:
       out.push_back('"');
-      append_value(out, field_facts(field), value);
+      if (value.type == ValueType::text) {
+        append_json_escaped(out, value.text);
+      } else {
+        append_value(out, field_facts(field), value);
+      }
       out.push_back('"');
       return;
   }
@@ -88,6 +101,21 @@ void PacketJson::append(std::string& out, const PacketView& packet) {
   }
   write(out);
   for (std::size_t i = 0; i < used_; ++i) slot_of_field_[slots_[i].field.index()] = 0;
+}
+
+JsonShape packet_json_shape() {
+  auto object = std::make_shared<JsonDescription>();
+  object->name = "packet";
+  for (const FieldRef field : all_fields()) {
+    const FieldFacts& facts = field_facts(field);
+    auto value = std::make_shared<JsonShape>(JsonShape{.kind = json_kind(facts.type)});
+    for (const std::string_view word : facts.words) value->values.emplace_back(word);
+    JsonKey key{.name = std::string(facts.name), .help = std::string(facts.label), .always = false};
+    if (facts.type == ValueType::time) key.unit = "s";
+    key.shape = {.kind = JsonShape::Kind::once_or_list, .item = std::move(value)};
+    object->keys.push_back(std::move(key));
+  }
+  return {.kind = JsonShape::Kind::object, .object = std::move(object)};
 }
 
 void PacketJson::write(std::string& out) const {

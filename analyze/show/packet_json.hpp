@@ -7,10 +7,14 @@
 #include <string>
 #include <vector>
 
+#include "analyze/base/json_shape.hpp"
 #include "analyze/filter/field_registry.hpp"
 #include "analyze/packet/packet_view.hpp"
 
 namespace roce::analyze {
+
+/// What such an object looks like: any field, as each packet has only some.
+[[nodiscard]] JsonShape packet_json_shape();
 
 class PacketJson {
  public:

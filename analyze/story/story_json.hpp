@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <span>
+#include <vector>
 
+#include "analyze/base/json_object.hpp"
 #include "analyze/report/report_sink.hpp"
 #include "analyze/story/joined_errors.hpp"
 #include "analyze/story/story.hpp"
@@ -15,6 +16,17 @@ struct Stories {
   std::vector<ErrorLog> logs;
   std::vector<JoinedError> errors;
 };
+
+/// What the document is written of.
+struct StoriesPage {
+  const Snapshot& snapshot;
+  const Stories& stories;
+  const ReportSink& sink;
+
+  void step() const { sink.step(); }
+};
+/// The table that it is written from, for its schema.
+const JsonObject<StoriesPage>& stories_object();
 
 /// One object: `stories`, `errors`, `logs` and the report's `diagnostics` (docs/output.md).
 void stories_json(const Snapshot& snapshot, const Stories& stories, bool pretty, const ReportSink& sink);

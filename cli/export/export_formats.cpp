@@ -343,6 +343,31 @@ Expected<void> write_perfetto(const ExportData& data, const ExportSink& sink) {
   return failed ? out.finish() : failed;
 }
 
+analyze::JsonShape ndjson_shape() {
+  using analyze::CellType;
+  using Kind = analyze::JsonShape::Kind;
+  analyze::JsonShape lines{.kind = Kind::any_of};
+  for (const auto& table : export_tables(analyze::Snapshot{})) {
+    auto object = std::make_shared<analyze::JsonDescription>();
+    object->name = "row_of_" + std::string(table->name());
+    object->keys.push_back({.name = "table",
+                            .help = "name of the table",
+                            .shape = {.kind = Kind::text, .values = {std::string(table->name())}}});
+    for (const ExportColumn& column : table->columns()) {
+      const Kind kind = column.type == CellType::integer ? Kind::integer
+                        : column.type == CellType::real  ? Kind::number
+                                                         : Kind::text;
+      analyze::JsonKey key{.name = std::string(column.name),
+                           .help = std::string(column.help),
+                           .shape = {.kind = kind, .nullable = kind != Kind::text}};
+      key.unit = analyze::json_unit_of(key.name, key.shape);
+      object->keys.push_back(std::move(key));
+    }
+    lines.choices.push_back({.kind = Kind::object, .object = std::move(object)});
+  }
+  return lines;
+}
+
 Expected<void> write_ndjson(const ExportData& data, const ExportSink& sink) {
   Pieces out(sink);
   for (const auto& table : data.tables) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "analyze/base/json_shape.hpp"
 #include "capture/core/error.hpp"
 #include "capture/write/output_rules.hpp"
 #include "cli/export/export_tables.hpp"
@@ -43,6 +44,8 @@ struct ExportFormat {
 [[nodiscard]] capture::Expected<void> write_perfetto(const ExportData& data, const ExportSink& sink);
 /// One JSON object per row, with the name of its table in "table".
 [[nodiscard]] capture::Expected<void> write_ndjson(const ExportData& data, const ExportSink& sink);
+/// What its lines look like: a row of any table.
+[[nodiscard]] analyze::JsonShape ndjson_shape();
 /// An SQLite database with all tables, and descriptions of their columns in the table `columns`.
 [[nodiscard]] capture::Expected<void> write_sqlite(const ExportData& data, const ExportSink& sink);
 /// The series, counts of findings, and whether the results are complete, as OpenMetrics text.

@@ -4,8 +4,10 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "analyze/base/json_object.hpp"
 #include "analyze/host/difference.hpp"
 #include "analyze/host/wire_check.hpp"
 #include "capture/host/facts.hpp"
@@ -27,7 +29,10 @@ struct HostReport {
 [[nodiscard]] std::string devices_text(const HostReport& report, const ReportStyle& style);
 /// Findings and settings; with a difference the changed counters, with a capture their comparison with it.
 [[nodiscard]] std::string host_text(const HostReport& report, const ReportStyle& style);
-/// Schema "roceanalyze-host-report/1" (docs/output.md).
+inline constexpr std::string_view host_report_schema = "roceanalyze-host-report/1";
+/// The table that the report is written from as JSON, for its schema.
+[[nodiscard]] const analyze::JsonObject<HostReport>& host_report_object();
+/// As JSON, with a newline (docs/output.md).
 [[nodiscard]] std::string host_report_json(const HostReport& report, bool pretty);
 
 // Parts of both texts.

@@ -21,19 +21,19 @@ using analyze::Snapshot;
 namespace {
 
 constexpr LiveCounter counters[] = {
-    {"packets", &LiveTotals::packets},
-    {"bytes", &LiveTotals::bytes},
-    {"dropped", &LiveTotals::dropped},
-    {"roce_packets", &LiveTotals::roce_packets},
-    {"roce_bytes", &LiveTotals::roce_bytes},
-    {"goodput_bytes", &LiveTotals::goodput_bytes},
-    {"retransmitted", &LiveTotals::retransmitted},
-    {"lost", &LiveTotals::lost},
-    {"ce", &LiveTotals::ce},
-    {"cnps", &LiveTotals::cnps},
-    {"icrc_mismatches", &LiveTotals::icrc_mismatches},
-    {"pauses", &LiveTotals::pauses},
-    {"paused_ns", &LiveTotals::paused_ns},
+    {"packets", "frames of any kind", &LiveTotals::packets},
+    {"bytes", "their bytes on the wire", &LiveTotals::bytes},
+    {"dropped", "frames dropped while capturing", &LiveTotals::dropped},
+    {"roce_packets", "RoCE packets", &LiveTotals::roce_packets},
+    {"roce_bytes", "their bytes on the wire", &LiveTotals::roce_bytes},
+    {"goodput_bytes", "message bytes without retransmissions", &LiveTotals::goodput_bytes},
+    {"retransmitted", "retransmitted packets", &LiveTotals::retransmitted},
+    {"lost", "lost transmissions", &LiveTotals::lost},
+    {"ce", "RoCE packets marked CE", &LiveTotals::ce},
+    {"cnps", "CNPs, those of duplicates and UD included", &LiveTotals::cnps},
+    {"icrc_mismatches", "packets with a wrong ICRC", &LiveTotals::icrc_mismatches},
+    {"pauses", "PAUSE and PFC of all ports and priorities, without refreshes", &LiveTotals::pauses},
+    {"paused_ns", "paused time, summed up over ports and priorities", &LiveTotals::paused_ns},
 };
 static_assert(sizeof(LiveTotals) == std::size(counters) * sizeof(std::uint64_t), "a row for each member");
 

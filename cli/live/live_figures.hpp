@@ -34,6 +34,7 @@ struct LiveTotals {
 
 struct LiveCounter {
   std::string_view name;  ///< snake_case, stable: a JSON key
+  std::string_view help;  ///< what it counts
   std::uint64_t LiveTotals::*value;
 };
 /// One row for each member of LiveTotals, in their order.

@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "analyze/base/address_text.hpp"
-#include "analyze/base/json_writer.hpp"
 #include "analyze/base/units.hpp"
 #include "analyze/packet/packet_facts.hpp"
 #include "analyze/report/json/json_report.hpp"
@@ -22,89 +24,203 @@ namespace {
 
 using analyze::Connection;
 using analyze::Finding;
-using analyze::JsonWriter;
+using analyze::JsonObject;
 using analyze::Severity;
 using analyze::Snapshot;
 
 constexpr std::array severities{Severity::error, Severity::warning, Severity::notice, Severity::info};
 
-void write_totals(JsonWriter& json, std::string_view key, const LiveTotals& totals) {
-  json.key(key).begin_object();
-  for (const LiveCounter& counter : live_counters()) json.field(counter.name, totals.*counter.value);
-  json.end_object();
+const JsonObject<LiveTotals>& totals_object() {
+  static const auto object = [] {
+    JsonObject<LiveTotals> o("live_totals");
+    for (const LiveCounter& counter : live_counters())
+      o.key(std::string(counter.name), counter.help, counter.value);
+    return o;
+  }();
+  return object;
 }
 
-void write_end(JsonWriter& json, std::string_view key, const analyze::Endpoint& end) {
-  json.key(key).begin_object().field("address", analyze::address_text(end.address));
-  end.qp ? json.field("qp", *end.qp) : json.null_field("qp");
-  json.end_object();
+const JsonObject<analyze::Endpoint>& live_end_object() {
+  static const auto object = [] {
+    JsonObject<analyze::Endpoint> o("live_endpoint");
+    o.key("address", "address",
+          [](const analyze::Endpoint& end) { return analyze::address_text(end.address); });
+    o.key("qp", "queue pair; null: not known", &analyze::Endpoint::qp);
+    return o;
+  }();
+  return object;
 }
 
-void write_connection(JsonWriter& json, const Connection& c, const LiveConnection& moved,
-                      std::int64_t interval_ns) {
-  json.begin_object().field("id", c.id).field("service", dissect::service_name(c.service));
-  write_end(json, "a", c.ends[0]);
-  write_end(json, "b", c.ends[1]);
-  json.field("state", analyze::connection_state_name(c.state));
-  json.field("bytes", moved.bytes).field("goodput_bytes", moved.goodput_bytes);
-  json.field("throughput_bps", bits_per_second(moved.bytes, interval_ns));
-  json.field("goodput_bps", bits_per_second(moved.goodput_bytes, interval_ns));
-  json.field("retransmitted", moved.retransmitted).field("lost", moved.lost);
-  json.field("naks", moved.naks).field("cnps", moved.cnps).end_object();
+/// A connection and what it moved in the interval.
+struct MovedIn {
+  const Connection& c;
+  const LiveConnection& moved;
+  std::int64_t interval_ns;
+};
+
+const JsonObject<MovedIn>& live_connection_object() {
+  using M = const MovedIn&;
+  static const auto object = [] {
+    JsonObject<MovedIn> o("live_connection");
+    o.key("id", "as in the report; may change until both directions are known", [](M m) { return m.c.id; });
+    o.key("service", "transport service", [](M m) { return dissect::service_name(m.c.service); });
+    o.object(
+        "a", "side a", live_end_object(), [](M m) -> const auto& { return m.c.ends[0]; });
+    o.object(
+        "b", "side b", live_end_object(), [](M m) -> const auto& { return m.c.ends[1]; });
+    o.key("state", "state", [](M m) { return analyze::connection_state_name(m.c.state); });
+    o.key("bytes", "bytes on the wire in the interval", [](M m) { return m.moved.bytes; });
+    o.key("goodput_bytes", "message bytes without retransmissions",
+          [](M m) { return m.moved.goodput_bytes; });
+    o.key("throughput_bps", "rate on the wire",
+          [](M m) { return bits_per_second(m.moved.bytes, m.interval_ns); });
+    o.key("goodput_bps", "rate of message bytes",
+          [](M m) { return bits_per_second(m.moved.goodput_bytes, m.interval_ns); });
+    o.key("retransmitted", "retransmitted packets", [](M m) { return m.moved.retransmitted; });
+    o.key("lost", "lost transmissions", [](M m) { return m.moved.lost; });
+    o.key("naks", "NAKs", [](M m) { return m.moved.naks; });
+    o.key("cnps", "CNPs", [](M m) { return m.moved.cnps; });
+    return o;
+  }();
+  return object;
 }
 
-/// What is wrong: the worst diagnosis in short, and how many there are by severity. The report has them
-/// whole.
-void write_worst(JsonWriter& json, const Snapshot& snapshot) {
-  if (const analyze::Diagnosis* worst = analyze::worst_diagnosis(snapshot)) {
-    json.key("diagnosis").begin_object().field("cause", worst->cause);
-    json.field("severity", analyze::consequence_names[worst->severity]);
-    json.field("sentence", worst->sentence).end_object();
-  } else {
-    json.null_field("diagnosis");
-  }
-  json.key("diagnoses").begin_object();
+const JsonObject<analyze::Diagnosis>& worst_diagnosis_object() {
+  using analyze::Diagnosis;
+  static const auto object = [] {
+    JsonObject<Diagnosis> o("worst_diagnosis");
+    o.key("cause", "what is wrong, as a name that stays", [](const Diagnosis& d) { return d.cause; });
+    o.key("severity", "how grave it is", [](const Diagnosis& d) {
+       return analyze::consequence_names[d.severity];
+     }).of(analyze::consequence_names.all());
+    o.key("sentence", "what is wrong, where and how much", [](const Diagnosis& d) { return d.sentence; });
+    return o;
+  }();
+  return object;
+}
+
+const JsonObject<Snapshot>& diagnosis_counts_object() {
   using enum analyze::Consequence;
-  for (const analyze::Consequence severity : {fatal, degraded, odd}) {
-    const auto count =
-        std::count_if(snapshot.diagnoses.begin(), snapshot.diagnoses.end(),
-                      [severity](const analyze::Diagnosis& each) { return each.severity == severity; });
-    json.field(analyze::consequence_names[severity], static_cast<std::uint64_t>(count));
-  }
-  json.end_object();
+  static const auto object = [] {
+    JsonObject<Snapshot> o("diagnosis_counts");
+    for (const analyze::Consequence severity : {fatal, degraded, odd}) {
+      o.key(std::string(analyze::consequence_names[severity]), "diagnoses of this severity",
+            [severity](const Snapshot& s) {
+              return std::count_if(
+                  s.diagnoses.begin(), s.diagnoses.end(),
+                  [severity](const analyze::Diagnosis& each) { return each.severity == severity; });
+            });
+    }
+    return o;
+  }();
+  return object;
+}
+
+const JsonObject<Snapshot>& connection_counts_object() {
+  static const auto object = [] {
+    JsonObject<Snapshot> o("connection_counts");
+    for (std::size_t i = 0; i < ConnectionCounts{}.size(); ++i) {
+      o.key(std::string(analyze::connection_state_name(static_cast<Connection::State>(i))),
+            "connections in this state", [i](const Snapshot& s) { return connection_counts(s)[i]; });
+    }
+    return o;
+  }();
+  return object;
+}
+
+const JsonObject<Snapshot>& finding_counts_object() {
+  static const auto object = [] {
+    JsonObject<Snapshot> o("finding_counts");
+    for (const Severity severity : severities) {
+      o.key(std::string(analyze::severity_name(severity)), "findings of this severity",
+            [severity](const Snapshot& s) {
+              return analyze::severity_counts(s)[static_cast<std::size_t>(severity)];
+            });
+    }
+    return o;
+  }();
+  return object;
+}
+
+/// The first keys of every line.
+template <class Row>
+void add_first_keys(JsonObject<Row>& o, std::string_view kind) {
+  o.key("schema", "name of this schema", [](const Row&) {
+     return analyze::report_schema;
+   }).of({analyze::report_schema});
+  o.key("final", "false: the capture still runs", [](const Row&) { return false; });
+  o.key("kind", "what the line is", [kind](const Row&) { return kind; }).of({kind});
 }
 
 }  // namespace
 
+const JsonObject<LiveSummary>& summary_object() {
+  using L = const LiveSummary&;
+  static const auto object = [] {
+    JsonObject<LiveSummary> o("summary");
+    const auto snapshot = [](L l) -> const Snapshot& { return l.snapshot; };
+    add_first_keys(o, "summary");
+    o.object("diagnosis", "the worst diagnosis; null: there is none so far", worst_diagnosis_object(),
+             [](L l) { return analyze::worst_diagnosis(l.snapshot); });
+    o.object("diagnoses", "number of diagnoses by severity", diagnosis_counts_object(), snapshot);
+    o.key("time", "time of day, when the summary was made", [](L l) {
+       return l.time_ns;
+     }).in("ns since 1970");
+    o.key("elapsed_ns", "since the capture began", [](L l) { return l.reading.elapsed_ns; });
+    o.key("interval_ns", "since the summary before", [](L l) { return l.reading.interval_ns; });
+    o.key("bps", "all frames on the wire, in the interval", [](L l) {
+       return bits_per_second(l.reading.interval.bytes, l.reading.interval_ns);
+     }).in("bit/s");
+    o.key("throughput_bps", "RoCE packets on the wire, in the interval",
+          [](L l) { return bits_per_second(l.reading.interval.roce_bytes, l.reading.interval_ns); });
+    o.key("goodput_bps", "message bytes without retransmissions, in the interval",
+          [](L l) { return bits_per_second(l.reading.interval.goodput_bytes, l.reading.interval_ns); });
+    o.object(
+        "interval", "counts of the interval", totals_object(),
+        [](L l) -> const auto& { return l.reading.interval; });
+    o.object(
+        "total", "counts since the capture began", totals_object(),
+        [](L l) -> const auto& { return l.reading.total; });
+    o.key("drop_statistics", "false: there are none", [](L l) { return l.snapshot.dropped().has_value(); });
+    o.object("connections", "connections in the tables by state", connection_counts_object(), snapshot);
+    o.key("incidents_in_progress", "connections in which something is wrong, and not in order again yet",
+          [](L l) { return l.snapshot.incidents_in_progress; });
+    o.object("findings", "current findings of the whole capture by severity", finding_counts_object(),
+             snapshot);
+    o.list("worst_connections", "up to five connections with traffic in the interval, most problems first",
+           live_connection_object(), [](L l) {
+             std::vector<MovedIn> all;
+             for (const LiveConnection& moved : l.reading.connections)
+               all.push_back({l.snapshot.connections[moved.index], moved, l.reading.interval_ns});
+             return all;
+           });
+    return o;
+  }();
+  return object;
+}
+
+const JsonObject<LiveFinding>& live_finding_object() {
+  using L = const LiveFinding&;
+  static const auto object = [] {
+    JsonObject<LiveFinding> o("finding_line");
+    add_first_keys(o, "finding");
+    o.key("time", "time of day, when it was found", [](L l) { return l.time_ns; }).in("ns since 1970");
+    o.key("elapsed_ns", "since the capture began", [](L l) { return l.elapsed_ns; });
+    o.key("news", "what is new of it", [](L l) {
+       return analyze::why_name(l.news.why);
+     }).of({"new", "more severe", "more often"});
+    o.object(
+        "finding", "the finding", analyze::finding_object(),
+        [](L l) -> const auto& { return l.news.finding; });
+    return o;
+  }();
+  return object;
+}
+
 std::string summary_json(const Snapshot& snapshot, const LiveMeter::Reading& reading, std::int64_t time_ns) {
   std::string text;
-  JsonWriter json(text);
-  json.begin_object().field("schema", "roceanalyze/1").field("final", false).field("kind", "summary");
-  write_worst(json, snapshot);
-  json.field("time", time_ns).field("elapsed_ns", reading.elapsed_ns);
-  json.field("interval_ns", reading.interval_ns);
-  const std::int64_t ns = reading.interval_ns;
-  json.field("bps", bits_per_second(reading.interval.bytes, ns));
-  json.field("throughput_bps", bits_per_second(reading.interval.roce_bytes, ns));
-  json.field("goodput_bps", bits_per_second(reading.interval.goodput_bytes, ns));
-  write_totals(json, "interval", reading.interval);
-  write_totals(json, "total", reading.total);
-  json.field("drop_statistics", snapshot.dropped().has_value());
-  const ConnectionCounts states = connection_counts(snapshot);
-  json.key("connections").begin_object();
-  for (std::size_t i = 0; i < states.size(); ++i)
-    json.field(analyze::connection_state_name(static_cast<Connection::State>(i)), states[i]);
-  json.end_object();
-  json.field("incidents_in_progress", snapshot.incidents_in_progress);
-  const analyze::SeverityCounts found = analyze::severity_counts(snapshot);
-  json.key("findings").begin_object();
-  for (const Severity severity : severities)
-    json.field(analyze::severity_name(severity), found[static_cast<std::size_t>(severity)]);
-  json.end_object();
-  json.key("worst_connections").begin_array();
-  for (const LiveConnection& moved : reading.connections)
-    write_connection(json, snapshot.connections[moved.index], moved, ns);
-  json.end_array().end_object();
+  analyze::JsonWriter json(text);
+  summary_object().write(json, {snapshot, reading, time_ns});
   text += '\n';
   return text;
 }
@@ -153,12 +269,8 @@ std::string summary_line(const Snapshot& snapshot, const LiveMeter::Reading& rea
 
 std::string finding_json(const analyze::FindingNews& news, std::int64_t time_ns, std::int64_t elapsed_ns) {
   std::string text;
-  JsonWriter json(text);
-  json.begin_object().field("schema", "roceanalyze/1").field("final", false).field("kind", "finding");
-  json.field("time", time_ns).field("elapsed_ns", elapsed_ns).field("news", analyze::why_name(news.why));
-  json.key("finding");
-  analyze::write_finding(json, news.finding);
-  json.end_object();
+  analyze::JsonWriter json(text);
+  live_finding_object().write(json, {news, time_ns, elapsed_ns});
   text += '\n';
   return text;
 }

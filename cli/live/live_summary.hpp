@@ -6,11 +6,27 @@
 #include <cstdint>
 #include <string>
 
+#include "analyze/base/json_object.hpp"
 #include "analyze/results/new_findings.hpp"
 #include "analyze/results/snapshot.hpp"
 #include "cli/live/live_figures.hpp"
 
 namespace roce::cli {
+
+/// What a line of a running capture is written of.
+struct LiveSummary {
+  const analyze::Snapshot& snapshot;
+  const LiveMeter::Reading& reading;
+  std::int64_t time_ns;
+};
+struct LiveFinding {
+  const analyze::FindingNews& news;
+  std::int64_t time_ns;
+  std::int64_t elapsed_ns;
+};
+// The tables that these lines are written from, for their schemas.
+[[nodiscard]] const analyze::JsonObject<LiveSummary>& summary_object();
+[[nodiscard]] const analyze::JsonObject<LiveFinding>& live_finding_object();
 
 /// The summary of --every --json: one JSON object with a trailing newline. `time_ns`: now, since the epoch.
 [[nodiscard]] std::string summary_json(const analyze::Snapshot& snapshot, const LiveMeter::Reading& reading,

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <memory>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <variant>
@@ -13,6 +15,7 @@
 #include "analyze/base/csv.hpp"
 #include "analyze/base/units.hpp"
 #include "analyze/base/value_format.hpp"
+#include "analyze/report/json/json_report.hpp"
 #include "cli/core/text_table.hpp"
 
 namespace roce::cli {
@@ -22,6 +25,8 @@ using analyze::AnswerColumn;
 using analyze::AnswerKind;
 using analyze::AnswerRow;
 using analyze::AnswerRows;
+using analyze::Asked;
+using analyze::JsonObject;
 using analyze::Question;
 using analyze::StoreCell;
 
@@ -52,6 +57,71 @@ std::size_t place_of(const Question& question, std::string_view name) {
   const auto at = std::find_if(question.columns.begin(), question.columns.end(),
                                [&](const AnswerColumn& column) { return column.name == name; });
   return static_cast<std::size_t>(at - question.columns.begin());
+}
+
+constexpr AnswerPart parts_of_answers[] = {
+    {Asked::flow, "loss", "loss_of_flow", "what was lost between points that saw it"},
+    {Asked::connection, "loss", "loss_of_connection", "what was lost between points that saw it"},
+    {Asked::connection, "incidents", "incidents_of_connection", "its incidents, the most costly first"},
+};
+
+analyze::JsonShape::Kind json_kind(AnswerKind kind) {
+  using Kind = analyze::JsonShape::Kind;
+  return kind == AnswerKind::text ? Kind::text : kind == AnswerKind::ratio ? Kind::number : Kind::integer;
+}
+
+std::string_view unit_of(AnswerKind kind) {
+  using enum AnswerKind;
+  switch (kind) {
+    case bytes:
+      return "byte";
+    case seconds:
+      return "s since 1970";
+    case time_ns:
+      return "ns since 1970";
+    case duration:
+      return "ns";
+    case text:
+    case count:
+    case key:
+    case qp:
+    case ratio:
+      break;
+  }
+  return {};
+}
+
+void write_cell(analyze::JsonWriter& json, const StoreCell& cell) {
+  if (const auto* number = std::get_if<std::int64_t>(&cell)) {
+    json.value(*number);
+  } else if (const auto* fraction = std::get_if<double>(&cell)) {
+    json.value(*fraction);
+  } else if (const auto* text = std::get_if<std::string>(&cell)) {
+    json.value(std::string_view(*text));
+  } else {
+    json.null();
+  }
+}
+
+/// A row of an answer. Lives as long as the program.
+const JsonObject<AnswerRow>& row_object(const Question& question) {
+  static std::map<std::string_view, std::unique_ptr<const JsonObject<AnswerRow>>> rows;
+  auto& row = rows[question.name];
+  if (row != nullptr) return *row;
+  JsonObject<AnswerRow> o("row_" + std::string(question.name));
+  for (std::size_t i = 0; i < question.columns.size(); ++i) {
+    const AnswerColumn& column = question.columns[i];
+    o.described({.name = std::string(column.name),
+                 .unit = std::string(unit_of(column.kind)),
+                 .help = std::string(column.help),
+                 .shape = {.kind = json_kind(column.kind), .nullable = true}},
+                [i, &column](analyze::JsonWriter& json, const AnswerRow& cells) {
+                  json.key(column.name);
+                  write_cell(json, cells[i]);
+                });
+  }
+  row = std::make_unique<const JsonObject<AnswerRow>>(std::move(o));
+  return *row;
 }
 
 /// A row with names of its cells.
@@ -159,25 +229,32 @@ std::string answer_table(const Question& question, const AnswerRows& rows, std::
   return table.render(width, 0);
 }
 
-void answer_json(analyze::JsonWriter& json, const Question& question, const AnswerRows& rows) {
-  json.begin_array();
-  for (const AnswerRow& row : rows) {
-    json.begin_object();
-    for (std::size_t i = 0; i < question.columns.size(); ++i) {
-      const std::string_view name = question.columns[i].name;
-      if (const auto* number = std::get_if<std::int64_t>(&row[i])) {
-        json.field(name, *number);
-      } else if (const auto* fraction = std::get_if<double>(&row[i])) {
-        json.field(name, *fraction);
-      } else if (const auto* text = std::get_if<std::string>(&row[i])) {
-        json.field(name, std::string_view(*text));
-      } else {
-        json.null_field(name);
-      }
-    }
-    json.end_object();
+std::span<const AnswerPart> answer_parts() noexcept {
+  return parts_of_answers;
+}
+
+const analyze::JsonObject<FleetAnswer>& fleet_answer_object(const Question& question) {
+  static std::map<std::string_view, std::unique_ptr<const JsonObject<FleetAnswer>>> answers;
+  auto& answer = answers[question.name];
+  if (answer != nullptr) return *answer;
+  JsonObject<FleetAnswer> o("answer_" + std::string(question.name));
+  o.key("schema", "name of this schema", [](const FleetAnswer&) {
+     return analyze::report_schema;
+   }).of({analyze::report_schema});
+  o.key("question", "the question", [name = question.name](const FleetAnswer&) {
+     return name;
+   }).of({question.name});
+  o.list("rows", question.help, row_object(question),
+         [](const FleetAnswer& a) -> const AnswerRows& { return a.rows; });
+  std::size_t i = 0;
+  for (const AnswerPart& part : parts_of_answers) {
+    if (part.asked != question.asked) continue;
+    o.list(std::string(part.name), part.help, row_object(*analyze::find_question(part.question)),
+           [i](const FleetAnswer& a) -> const AnswerRows& { return *a.parts[i]; });
+    ++i;
   }
-  json.end_array();
+  answer = std::make_unique<const JsonObject<FleetAnswer>>(std::move(o));
+  return *answer;
 }
 
 std::string answer_csv(const Question& question, const AnswerRows& rows) {

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "analyze/base/json_writer.hpp"
+#include "analyze/base/json_object.hpp"
 #include "analyze/store/questions.hpp"
 
 namespace roce::cli {
@@ -16,9 +18,23 @@ namespace roce::cli {
 /// A table of at most `width` columns.
 [[nodiscard]] std::string answer_table(const analyze::Question& question, const analyze::AnswerRows& rows,
                                        std::size_t width);
-/// A heading and the rows as objects, as value of a key.
-void answer_json(analyze::JsonWriter& json, const analyze::Question& question,
-                 const analyze::AnswerRows& rows);
+/// A further part of the answer to some questions, and the question that answers it.
+struct AnswerPart {
+  analyze::Asked asked;  ///< of questions that ask for this
+  std::string_view name;
+  std::string_view question;
+  std::string_view help;
+};
+[[nodiscard]] std::span<const AnswerPart> answer_parts() noexcept;
+
+/// The document of `fleet --json` that answers this question: its own rows and those of its parts, in their
+/// order.
+struct FleetAnswer {
+  const analyze::AnswerRows& rows;
+  std::vector<const analyze::AnswerRows*> parts;
+};
+/// The table that it is written from. Lives as long as the program. Not thread-safe.
+[[nodiscard]] const analyze::JsonObject<FleetAnswer>& fleet_answer_object(const analyze::Question& question);
 [[nodiscard]] std::string answer_csv(const analyze::Question& question, const analyze::AnswerRows& rows);
 
 /// Points side by side, one table for each flow: figures below each other; then what was lost between them.

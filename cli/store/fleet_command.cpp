@@ -120,7 +120,6 @@ std::string questions_text() {
 
 /// A further part of an answer.
 struct Part {
-  std::string_view name;
   const Question* question = nullptr;
   AnswerRows rows;
 };
@@ -175,31 +174,21 @@ int run_fleet(const FleetOptions& options) {
   auto rows = ask(**store, question, values);
   if (!rows) return fail(rows.error());
   std::vector<Part> parts;
-  const auto add_part = [&](std::string_view part, std::string_view of) -> std::optional<capture::Error> {
-    const Question* more = analyze::find_question(of);
+  for (const AnswerPart& part : answer_parts()) {
+    if (part.asked != question.asked) continue;
+    const Question* more = analyze::find_question(part.question);
     auto found = ask(**store, *more, values);
-    if (!found) return found.error();
-    parts.push_back({part, more, std::move(*found)});
-    return std::nullopt;
-  };
-  if (question.asked == Asked::flow) {
-    if (const auto error = add_part("loss", "loss_of_flow")) return fail(*error);
-  } else if (question.asked == Asked::connection) {
-    if (const auto error = add_part("loss", "loss_of_connection")) return fail(*error);
-    if (const auto error = add_part("incidents", "incidents_of_connection")) return fail(*error);
+    if (!found) return fail(found.error());
+    parts.push_back({more, std::move(*found)});
   }
   if (const std::string lacks = (*store)->shortcoming(); !lacks.empty()) print_error(lacks);
   if (options.csv) return print_text(answer_csv(question, *rows), exit_ok, Encoding::utf8);
   if (options.json) {
     Output out(Encoding::utf8);
     analyze::JsonWriter json(out.buffer(), options.pretty);
-    json.begin_object().field("schema", "roceanalyze/1").field("question", question.name).key("rows");
-    answer_json(json, question, *rows);
-    for (const Part& part : parts) {
-      json.key(part.name);
-      answer_json(json, *part.question, part.rows);
-    }
-    json.end_object();
+    FleetAnswer answer{*rows, {}};
+    for (const Part& part : parts) answer.parts.push_back(&part.rows);
+    fleet_answer_object(question).write(json, answer);
     out.write("\n");
     return out.finish();
   }

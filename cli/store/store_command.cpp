@@ -18,6 +18,7 @@
 #include "cli/core/output.hpp"
 #include "cli/core/text_table.hpp"
 #include "cli/store/store_export.hpp"
+#include "cli/store/store_status.hpp"
 #include "cli/store/target_options.hpp"
 
 namespace roce::cli {
@@ -67,13 +68,7 @@ int run_status(const StoreOptions& options) {
   if (options.json) {
     Output out(Encoding::utf8);
     analyze::JsonWriter json(out.buffer());
-    json.begin_object().field("schema", "roceanalyze/1").field("version", *version);
-    json.key("tables").begin_array();
-    for (const analyze::StoreTableStatus& table : *tables) {
-      json.begin_object().field("name", table.table).field("rows", table.rows);
-      json.field("first", table.first_time).field("last", table.last_time).end_object();
-    }
-    json.end_array().end_object();
+    store_status_object().write(json, {*version, *tables});
     out.write("\n");
     return out.finish();
   }

@@ -2,66 +2,60 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "analyze/base/json_writer.hpp"
+#include "analyze/base/json_object.hpp"
 #include "analyze/results/columns.hpp"
 
 namespace roce::analyze {
 
-/// Columns of a table as keys of a JSON object: numbers as numbers, texts as strings, null where a cell is empty.
-/// A report's object has its columns in groups with nested keys between them; a column that is in no group comes at
-/// the end, so that a new one needs a row in its table and nothing here.
-template <class Row>
-class JsonColumns {
- public:
-  using Group = std::vector<const Column<Row>*>;
-
-  /// `nested` names columns of which the object tells in another shape, like {"packets": ..., "nak": ...}.
-  JsonColumns(std::span<const Column<Row>> columns,
-              std::initializer_list<std::initializer_list<std::string_view>> groups,
-              std::initializer_list<std::string_view> nested) {
-    for (const auto& names : groups) {
-      Group& group = groups_.emplace_back();
-      for (const std::string_view name : names) group.push_back(find_column(columns, name));
+/// A column of a table as a key of an object: numbers as numbers, texts as strings, null where a cell is
+/// empty. `get` gives the column's row of the object's.
+template <class Object, class Row, class Get>
+void add_column(JsonObject<Object>& object, const Column<Row>& column, Get get) {
+  using Kind = JsonShape::Kind;
+  const CellType type = column.cell_type();
+  JsonKey key{.name = std::string(column.name),
+              .unit = {},
+              .help = std::string(column.help),
+              .shape = {.kind = type == CellType::integer ? Kind::integer
+                                : type == CellType::real  ? Kind::number
+                                                          : Kind::text,
+                        .nullable = true}};
+  key.unit = json_unit_of(column.name, key.shape);
+  object.described(std::move(key), [&column, type, get](JsonWriter& json, const Object& row) {
+    const std::string text = column.machine_text(std::invoke(get, row));
+    json.key(column.name);
+    if (text.empty()) {
+      json.null();
+    } else if (type != CellType::text) {
+      json.number(text);
+    } else {
+      json.value(text);
     }
-    for (const Column<Row>& column : columns) {
-      if (std::find(nested.begin(), nested.end(), column.name) == nested.end() && !grouped(column))
-        rest_.push_back(&column);
-    }
-  }
+  });
+}
 
-  /// The columns of a group, from 0, in its order.
-  void write(JsonWriter& json, const Row& row, std::size_t group) const { write(json, row, groups_[group]); }
-  /// Those that are in no group and not nested.
-  void write_rest(JsonWriter& json, const Row& row) const { write(json, row, rest_); }
+/// These columns, in this order.
+template <class Object, class Row, class Get = std::identity>
+void add_columns(JsonObject<Object>& object, std::span<const Column<Row>> columns,
+                 std::initializer_list<std::string_view> names, Get get = {}) {
+  for (const std::string_view name : names) add_column(object, *find_column(columns, name), get);
+}
 
- private:
-  [[nodiscard]] bool grouped(const Column<Row>& column) const {
-    return std::any_of(groups_.begin(), groups_.end(), [&](const Group& group) {
-      return std::find(group.begin(), group.end(), &column) != group.end();
-    });
+/// All columns of which the object has no key yet, so that a new one needs a row in its table and nothing
+/// else. `nested` names those of which the object tells in another shape, like {"packets": ..., "nak": ...}.
+template <class Object, class Row, class Get = std::identity>
+void add_other_columns(JsonObject<Object>& object, std::span<const Column<Row>> columns,
+                       std::initializer_list<std::string_view> nested = {}, Get get = {}) {
+  for (const Column<Row>& column : columns) {
+    if (std::find(nested.begin(), nested.end(), column.name) == nested.end() && !object.has(column.name))
+      add_column(object, column, get);
   }
-  static void write(JsonWriter& json, const Row& row, const Group& columns) {
-    for (const Column<Row>* column : columns) {
-      const std::string text = column->machine_text(row);
-      json.key(column->name);
-      if (text.empty()) {
-        json.null();
-      } else if (column->cell_type() != CellType::text) {
-        json.number(text);
-      } else {
-        json.value(text);
-      }
-    }
-  }
-
-  std::vector<Group> groups_;
-  Group rest_;
-};
+}
 
 }  // namespace roce::analyze

@@ -7,64 +7,127 @@
 namespace roce::analyze {
 namespace {
 
-void write_address(JsonWriter& json, std::string_view key, const std::optional<dissect::IpAddress>& address) {
-  address ? json.field(key, address_text(*address)) : json.null_field(key);
+struct DiagnosisIn {
+  const Snapshot& s;
+  std::size_t number;
+  [[nodiscard]] const Diagnosis& operator*() const { return s.diagnoses[number]; }
+  [[nodiscard]] const Diagnosis* operator->() const { return &s.diagnoses[number]; }
+};
+using D = const DiagnosisIn&;
+
+struct DiagnosisFinding {
+  std::string_view id;
+  std::size_t number;
+};
+
+const JsonObject<Cost>& cost_object() {
+  static const auto object = [] {
+    JsonObject<Cost> o("cost");
+    o.key("repeated_packets", "packets that were sent again", &Cost::repeated_packets);
+    o.key("repeated_bytes", "their bytes on the wire", &Cost::repeated_bytes);
+    o.key("discarded_packets", "packets that receivers threw away, at most", &Cost::discarded_packets);
+    o.key("stalled_ns", "time without goodput, summed up over connections", &Cost::stalled_ns);
+    o.key("recovery_median_ns", "recovery of its incidents, median; 0: not known", &Cost::recovery_median_ns);
+    o.key("recovery_longest_ns", "recovery of its incidents, the longest; 0: not known",
+          &Cost::recovery_longest_ns);
+    o.key("failed", "connections that ended by it", &Cost::failed);
+    return o;
+  }();
+  return object;
 }
 
-template <class Values>
-void write_list(JsonWriter& json, std::string_view key, const Values& values) {
-  json.key(key).begin_row();
-  for (const auto& value : values) json.value(value);
-  json.end_row();
+const JsonObject<Diagnosis>& diagnosis_place_object() {
+  static const auto object = [] {
+    JsonObject<Diagnosis> o("diagnosis_place");
+    o.key("level", "what all that it hit has in common", [](const Diagnosis& d) {
+       return level_names[d.level];
+     }).of(level_names.all());
+    o.key("from", "address of the sender of the packets that it hit; null: several",
+          [](const Diagnosis& d) { return address_or_null(d.from); });
+    o.key("to", "address of their receiver; null: several",
+          [](const Diagnosis& d) { return address_or_null(d.to); });
+    o.key("host", "address of the host that all have in common, at the level host; else null",
+          [](const Diagnosis& d) { return address_or_null(d.host); });
+    o.key("seen", "where on their way, seen from the capture point", [](const Diagnosis& d) {
+       return whereabouts_names[d.seen];
+     }).of(whereabouts_names.all());
+    o.key("subject", "the same in words", &Diagnosis::subject);
+    return o;
+  }();
+  return object;
 }
 
-void write_cost(JsonWriter& json, const Cost& cost) {
-  json.key("cost").begin_object().field("repeated_packets", cost.repeated_packets);
-  json.field("repeated_bytes", cost.repeated_bytes).field("discarded_packets", cost.discarded_packets);
-  json.field("stalled_ns", cost.stalled_ns).field("recovery_median_ns", cost.recovery_median_ns);
-  json.field("recovery_longest_ns", cost.recovery_longest_ns).field("failed", cost.failed).end_object();
+const JsonObject<DiagnosisFinding>& diagnosis_finding_object() {
+  static const auto object = [] {
+    JsonObject<DiagnosisFinding> o("diagnosis_finding");
+    o.key("id", "id of the finding", &DiagnosisFinding::id);
+    o.key("number", "its place in findings of the report, from 0", &DiagnosisFinding::number);
+    return o;
+  }();
+  return object;
 }
 
-void write_diagnosis(JsonWriter& json, const Snapshot& snapshot, std::size_t number) {
-  const Diagnosis& d = snapshot.diagnoses[number];
-  json.begin_object().field("id", number).field("cause", d.cause);
-  json.field("severity", consequence_names[d.severity]).field("sentence", d.sentence);
-  json.key("place").begin_object().field("level", level_names[d.level]);
-  write_address(json, "from", d.from);
-  write_address(json, "to", d.to);
-  write_address(json, "host", d.host);
-  json.field("seen", whereabouts_names[d.seen]).field("subject", d.subject).end_object();
-  d.pattern == Pattern::none ? json.null_field("kind") : json.field("kind", pattern_names[d.pattern]);
-  write_time(json, "since", d.since_ns);
-  write_time(json, "until", d.until_ns);
-  json.field("at_least", d.at_least);
-  write_optional(json, "at_most", d.at_most);
-  json.field("of", d.of);
-  write_cost(json, d.cost);
-  json.key("confidence").number(fmt::format("{:.4g}", d.confidence));
-  write_list(json, "facts", d.facts);
-  write_list(json, "alternatives", d.alternatives);
-  d.would_decide.empty() ? json.null_field("would_decide") : json.field("would_decide", d.would_decide);
-  json.field("advice", d.advice);
-  write_list(json, "commands", d.commands);
-  json.key("findings").begin_array();
-  for (const std::size_t index : d.findings)
-    json.begin_object().field("id", snapshot.findings[index].id).field("number", index).end_object();
-  json.end_array();
-  write_list(json, "incidents", d.incidents);
-  json.field("incident_count", d.incident_count);
-  write_list(json, "connections", d.connections);
-  json.field("connection_count", d.connection_count);
-  write_list(json, "packets", d.packets);
-  json.end_object();
+const JsonObject<DiagnosisIn>& diagnosis_object() {
+  static const auto object = [] {
+    JsonObject<DiagnosisIn> o("diagnosis");
+    o.key("id", "its place in the list, from 0", &DiagnosisIn::number);
+    o.key("cause", "what is wrong, as a name that stays", [](D d) { return d->cause; });
+    o.key("severity",
+          "fatal: a queue pair ended, a request or connection was refused; degraded: time or bandwidth was "
+          "lost; odd: "
+          "no harm in this capture",
+          [](D d) { return consequence_names[d->severity]; })
+        .of(consequence_names.all());
+    o.key("sentence", "what is wrong, where and how much", [](D d) { return d->sentence; });
+    o.object("place", "where it is", diagnosis_place_object(), [](D d) -> const Diagnosis& { return *d; });
+    o.key("kind", "how losses and damage are spread, or what stands still; null: not known, or it is neither",
+          [](D d) { return unless_empty(pattern_names[d->pattern]); })
+        .of(pattern_names.all());
+    o.key("since", "time of its first sign", [](D d) { return json_time(d->since_ns); });
+    o.key("until", "time of its last sign", [](D d) { return json_time(d->until_ns); });
+    o.key("at_least", "how often, of what the sentence says: packets, NAKs, queue pairs",
+          [](D d) { return d->at_least; });
+    o.key("at_most", "how often at most; null: as at_least, or nobody knows", [](D d) { return d->at_most; });
+    o.key("of", "packets that at_least is a part of; 0: of none", [](D d) { return d->of; });
+    o.object("cost", "what it cost, over all connections", cost_object(),
+             [](D d) -> const Cost& { return d->cost; });
+    o.key("confidence", "0 to 1", [](D d) { return JsonDigits{fmt::format("{:.4g}", d->confidence)}; });
+    o.key("facts", "what is known beyond the sentence", [](D d) { return d->facts; });
+    o.key("alternatives", "what the capture cannot exclude", [](D d) { return d->alternatives; });
+    o.key("would_decide",
+          "which capture or counter would decide between the alternatives; null where nothing is left open",
+          [](D d) { return unless_empty(d->would_decide); });
+    o.key("advice", "what to do; may be empty", [](D d) { return d->advice; });
+    o.key("commands", "commands that show it, with FILE for the capture", [](D d) { return d->commands; });
+    o.list("findings", "its evidence", diagnosis_finding_object(), [](D d) {
+      std::vector<DiagnosisFinding> all;
+      for (const std::size_t index : d->findings) all.push_back({d.s.findings[index].id, index});
+      return all;
+    });
+    o.key("incidents", "ids of the first few incidents", [](D d) { return d->incidents; });
+    o.key("incident_count", "number of incidents", [](D d) { return d->incident_count; });
+    o.key("connections", "ids of the first few connections", [](D d) { return d->connections; });
+    o.key("connection_count", "number of connections", [](D d) { return d->connection_count; });
+    o.key("packets", "numbers of the first few packets that show it", [](D d) { return d->packets; });
+    return o;
+  }();
+  return object;
 }
 
 }  // namespace
 
-void write_diagnoses(JsonWriter& json, const Snapshot& snapshot) {
-  json.key("diagnoses").begin_array();
-  for (std::size_t i = 0; i < snapshot.diagnoses.size(); ++i) write_diagnosis(json, snapshot, i);
-  json.end_array();
+const JsonObject<ReportPage>& diagnosis_keys() {
+  static const auto object = [] {
+    JsonObject<ReportPage> o("diagnoses");
+    o.list("diagnoses", "what is wrong, said once, worst first", diagnosis_object(),
+           [](const ReportPage& page) {
+             std::vector<DiagnosisIn> all;
+             for (std::size_t i = 0; i < page.s.diagnoses.size(); ++i) all.push_back({page.s, i});
+             return all;
+           });
+    return o;
+  }();
+  return object;
 }
 
 }  // namespace roce::analyze

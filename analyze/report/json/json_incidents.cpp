@@ -8,60 +8,164 @@
 namespace roce::analyze {
 namespace {
 
+using I = const Incident&;
+
 /// Names of the bits that are set.
 template <class Names>
-void write_bits(JsonWriter& json, std::string_view key, unsigned bits, const Names& names) {
-  json.key(key).begin_row();
+std::vector<std::string_view> names_of_bits(unsigned bits, const Names& names) {
+  std::vector<std::string_view> set;
   for (std::size_t i = 0; i < names.all().size(); ++i) {
-    if ((bits >> i & 1U) != 0) json.value(names.all()[i]);
+    if ((bits >> i & 1U) != 0) set.push_back(names.all()[i]);
   }
-  json.end_row();
+  return set;
 }
 
-void write_span(JsonWriter& json, std::string_view key, std::int64_t ns) {
-  ns < 0 ? json.null_field(key) : json.field(key, ns);
+std::optional<std::int64_t> known_span(std::int64_t ns) {
+  return ns < 0 ? std::nullopt : std::optional(ns);
 }
 
-void write_incident(JsonWriter& json, const Incident& incident) {
-  json.begin_object().field("id", incident.id).field("connection", incident.connection);
-  json.field("requester", incident.side == 0 ? "a" : "b");
-  write_time(json, "start", incident.start_ns);
-  write_time(json, "end", incident.end_ns);
-  json.field("what", incident_kind_names[incident.what]);
-  incident.cause == Cause::none ? json.null_field("cause") : json.field("cause", cause_name(incident.cause));
-  json.field("of", incident.of_responses ? "responses" : "requests");
-  json.field("place", incident_place_names[incident.place]);
-  write_bits(json, "place_by", incident.place_by, place_evidence_names);
-  json.key("learned").begin_object().field("by", learned_by_names[incident.learned]);
-  write_span(json, "after_ns", incident.learned_after_ns);
-  json.field("retry", incident.retries).field("rnr_wait_ns", incident.rnr_wait_ns).end_object();
-  json.key("lost").begin_object().field("at_least", incident.lost_at_least());
-  json.field("at_most", incident.lost_at_most).field("before_capture", incident.lost_before);
-  json.field("after_capture", incident.lost_after).field("again", incident.lost_again);
-  json.field("least_bytes", incident.lost_least_bytes).end_object();
-  json.key("repeated").begin_object().field("packets", incident.repeated_packets);
-  json.field("bytes", incident.repeated_bytes).end_object();
-  json.key("discarded").begin_object().field("packets", incident.discarded_packets);
-  json.field("bytes", incident.discarded_bytes).field("at_most", true).end_object();
-  json.key("answers_before").begin_object().field("early_ns", incident.answers_early_ns);
-  json.field("late_ns", incident.answers_late_ns).end_object();
-  json.field("stalled_ns", incident.stalled_ns);
-  write_span(json, "recovery_ns", incident.recovery_ns);
-  json.field("over", incident.over);
-  write_bits(json, "undecided", incident.undecided, undecided_names);
-  const std::string_view rule = episode::rule_name(static_cast<episode::Rule>(incident.rule));
-  rule.empty() ? json.null_field("rule") : json.field("rule", rule);
-  json.key("confidence").number(fmt::format("{:.4g}", incident.confidence));
-  json.field("first_packet", incident.first_frame).field("last_packet", incident.last_frame).end_object();
+const Incident& incident_itself(I incident) {
+  return incident;
 }
+
+const JsonObject<Incident>& incident_learned_object() {
+  static const auto object = [] {
+    JsonObject<Incident> o("incident_learned");
+    o.key("by", "how the sender learned of it", [](I i) {
+       return learned_by_names[i.learned];
+     }).of(learned_by_names.all());
+    o.key("after_ns", "since the start, of a timer since the transmission it waits for; null: not known",
+          [](I i) { return known_span(i.learned_after_ns); });
+    o.key("retry", "how often the packet that was sent again most often was", &Incident::retries);
+    o.key("rnr_wait_ns", "how long the last RNR NAK asked to wait", &Incident::rnr_wait_ns);
+    return o;
+  }();
+  return object;
+}
+
+const JsonObject<Incident>& incident_lost_object() {
+  static const auto object = [] {
+    JsonObject<Incident> o("incident_lost");
+    o.key("at_least", "transmissions that were lost, at least", [](I i) { return i.lost_at_least(); });
+    o.key("at_most", "transmissions that may have been lost", &Incident::lost_at_most);
+    o.key("before_capture", "of at_least: upstream of the capture point", &Incident::lost_before);
+    o.key("after_capture", "of at_least: downstream of the capture point", &Incident::lost_after);
+    o.key("again", "how often the repeat was lost as well", &Incident::lost_again);
+    o.key("least_bytes", "the smallest of them on the wire; 0: not known of all",
+          &Incident::lost_least_bytes);
+    return o;
+  }();
+  return object;
+}
+
+const JsonObject<Incident>& incident_repeated_object() {
+  static const auto object = [] {
+    JsonObject<Incident> o("incident_repeated");
+    o.key("packets", "packets that were sent again", &Incident::repeated_packets);
+    o.key("bytes", "their bytes on the wire", &Incident::repeated_bytes);
+    return o;
+  }();
+  return object;
+}
+
+const JsonObject<Incident>& incident_discarded_object() {
+  static const auto object = [] {
+    JsonObject<Incident> o("incident_discarded");
+    o.key("packets", "packets that the receiver threw away", &Incident::discarded_packets);
+    o.key("bytes", "their bytes on the wire", &Incident::discarded_bytes);
+    o.key("at_most", "true: they may have been lost instead", [](I) { return true; });
+    return o;
+  }();
+  return object;
+}
+
+const JsonObject<Incident>& incident_answers_object() {
+  static const auto object = [] {
+    JsonObject<Incident> o("incident_answers");
+    o.key("early_ns", "the earlier half of the last answers before it, median; 0: not known",
+          &Incident::answers_early_ns);
+    o.key("late_ns", "the later half of them, median; 0: not known", &Incident::answers_late_ns);
+    return o;
+  }();
+  return object;
+}
+
+const JsonObject<Incident>& incident_object() {
+  static const auto object = [] {
+    JsonObject<Incident> o("incident");
+    o.key("id", "from 0: the roce.incident of its packets", &Incident::id);
+    o.key("connection", "id of the connection", &Incident::connection);
+    o.key("requester", "whose requests they are", [](I i) {
+       return json_side_names[i.side == 0 ? 0 : 1];
+     }).of(json_side_names);
+    o.key("start", "time of the first packet that shows it", [](I i) { return json_time(i.start_ns); });
+    o.key("end", "time of the packet that shows that it is over, else of its last",
+          [](I i) { return json_time(i.end_ns); });
+    o.key("what", "what happened", [](I i) {
+       return incident_kind_names[i.what];
+     }).of(incident_kind_names.all());
+    o.key("cause",
+          "cause of the first retransmission, as roce.analysis.retransmission.cause; null without one",
+          [](I i) { return unless_empty(cause_name(i.cause)); })
+        .of(cause_names.all());
+    o.key("of", "what was lost or came late", [](I i) {
+       return i.of_responses ? "responses" : "requests";
+     }).of({"requests", "responses"});
+    o.key("place", "seen from the capture point", [](I i) {
+       return incident_place_names[i.place];
+     }).of(incident_place_names.all());
+    o.key("place_by", "how the place is known", [](I i) {
+       return names_of_bits(i.place_by, place_evidence_names);
+     }).of(place_evidence_names.all());
+    o.object("learned", "how the sender learned of it", incident_learned_object(), incident_itself);
+    o.object("lost", "transmissions that were lost", incident_lost_object(), incident_itself);
+    o.object("repeated", "what was sent again", incident_repeated_object(), incident_itself);
+    o.object("discarded", "what the receiver threw away", incident_discarded_object(), incident_itself);
+    o.object("answers_before", "what the last answers before it took", incident_answers_object(),
+             incident_itself);
+    o.key("stalled_ns", "time in which what was missing had not been sent again", &Incident::stalled_ns);
+    o.key("recovery_ns",
+          "from the start to the answer that confirms what was missing; null: none was captured",
+          [](I i) { return known_span(i.recovery_ns); });
+    o.key("over", "repaired, or given up, before the capture ended", &Incident::over);
+    o.key("undecided", "what the capture cannot tell, or contradicts", [](I i) {
+       return names_of_bits(i.undecided, undecided_names);
+     }).of(undecided_names.all());
+    o.key("rule", "rule of the first retransmission, as roce.analysis.rule; null without one",
+          [](I i) { return unless_empty(episode::rule_name(static_cast<episode::Rule>(i.rule))); });
+    o.key("confidence", "0 to 1", [](I i) { return JsonDigits{fmt::format("{:.4g}", i.confidence)}; });
+    o.key("first_packet", "number of its first packet", &Incident::first_frame);
+    o.key("last_packet", "number of its last packet", &Incident::last_frame);
+    return o;
+  }();
+  return object;
+}
+
+/// The incidents of rows, in the order of the listing.
+struct ListedIncidents {
+  std::vector<IncidentRow> rows;
+  std::vector<const Incident*> order;
+  [[nodiscard]] auto begin() const noexcept { return order.begin(); }
+  [[nodiscard]] auto end() const noexcept { return order.end(); }
+};
 
 }  // namespace
 
-void write_incidents(JsonWriter& json, const Snapshot& snapshot, const Listing& listing) {
-  const std::vector<IncidentRow> rows = incident_rows(snapshot, listing.connection);
-  json.key("incidents").begin_array();
-  for (const IncidentRow* row : listed(rows, incident_columns(), listing)) write_incident(json, **row);
-  json.end_array().field("incidents_dropped", snapshot.incidents_dropped);
+const JsonObject<ReportPage>& incident_keys() {
+  static const auto object = [] {
+    JsonObject<ReportPage> o("incidents");
+    o.list("incidents", "each is one trouble of the requests of one side, and its recovery",
+           incident_object(), [](const ReportPage& page) {
+             ListedIncidents all{incident_rows(page.s, page.listing.connection), {}};
+             for (const IncidentRow* row : listed(all.rows, incident_columns(), page.listing))
+               all.order.push_back(&**row);
+             return all;
+           });
+    o.key("incidents_dropped", "incidents beyond the limit, which are not listed",
+          [](const ReportPage& page) { return page.s.incidents_dropped; });
+    return o;
+  }();
+  return object;
 }
 
 }  // namespace roce::analyze

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The JSON of markings and congestion.
 #include <algorithm>
+#include <array>
 #include <string>
 #include <vector>
 
@@ -14,145 +15,290 @@
 namespace roce::analyze {
 namespace {
 
-void write_spread(JsonWriter& json, std::string_view key, const Spread& spread) {
-  json.key(key).begin_object().field("count", spread.count).field("min", spread.min_ns);
-  json.field("mean", spread.mean_ns()).field("max", spread.max_ns).end_object();
+using P = const ReportPage&;
+
+std::optional<double> rate_or_null(const Sent& sent) {
+  return sent.ns != 0 ? std::optional<double>(sent.bps()) : std::nullopt;
 }
 
-void write_rate(JsonWriter& json, std::string_view key, const Sent& sent) {
-  sent.ns != 0 ? json.field(key, sent.bps()) : json.null_field(key);
+const JsonObject<Spread>& spread_object() {
+  static const auto object = [] {
+    JsonObject<Spread> o("spread");
+    o.key("count", "number of values", &Spread::count);
+    o.key("min", "the smallest", &Spread::min_ns).in("ns");
+    o.key("mean", "their mean", &Spread::mean_ns).in("ns");
+    o.key("max", "the largest", &Spread::max_ns).in("ns");
+    return o;
+  }();
+  return object;
 }
 
-void write_text(JsonWriter& json, std::string_view key, std::string_view text) {
-  text.empty() ? json.null_field(key) : json.field(key, text);
+const JsonObject<MarkRow>& mark_object() {
+  using R = const MarkRow&;
+  static const auto object = [] {
+    JsonObject<MarkRow> o("marks");
+    o.key("class", "traffic class", [](R r) { return traffic_class_name(r.traffic_class); });
+    o.key("dscp", "DSCP", [](R r) { return r.marks.dscp; });
+    o.key("ecn", "ECN codepoint", [](R r) { return ecn_key(r.marks.ecn); }).of(json_ecn_names);
+    o.key("pcp", "priority of the innermost VLAN tag; null: untagged", [](R r) { return r.marks.pcp; });
+    o.key("vlan", "VLAN of the innermost tag; null: untagged", [](R r) { return r.marks.vlan; });
+    o.key("ttl", "TTL or hop limit", [](R r) { return r.marks.ttl; });
+    o.key("p_key", "partition key", &MarkRow::p_key);
+    o.key("packets", "packets with these marks", &MarkRow::packets);
+    o.key("first_packet", "number of the first of them", &MarkRow::first_packet);
+    o.key("first_time", "time of the first of them", [](R r) { return json_time(r.first_time_ns); });
+    return o;
+  }();
+  return object;
 }
 
-void write_rows(JsonWriter& json, std::string_view key, const std::vector<MarkRow>& rows) {
-  json.key(key).begin_array();
-  for (const MarkRow& row : rows) {
-    json.begin_object().field("class", traffic_class_name(row.traffic_class)).field("dscp", row.marks.dscp);
-    json.field("ecn", ecn_key(row.marks.ecn));
-    write_optional(json, "pcp", row.marks.pcp);
-    write_optional(json, "vlan", row.marks.vlan);
-    json.field("ttl", row.marks.ttl).field("p_key", row.p_key).field("packets", row.packets);
-    json.field("first_packet", row.first_packet);
-    write_time(json, "first_time", row.first_time_ns);
-    json.end_object();
-  }
-  json.end_array();
+const JsonObject<Marking>& marking_object() {
+  using M = const Marking&;
+  static const auto object = [] {
+    JsonObject<Marking> o("marking");
+    o.key("class", "traffic class", [](M m) { return traffic_class_name(m.traffic_class); });
+    o.key("direction", "from whom to whom, \"any\" where several are summed up",
+          [](M m) { return direction_text(m); });
+    o.key("src", "source address; null: any", [](M m) { return address_or_null(m.src); });
+    o.key("dst", "destination address; null: any", [](M m) { return address_or_null(m.dst); });
+    o.key("dscp", "DSCP", &Marking::dscp);
+    o.key("pcp", "priority of the innermost VLAN tag; null: untagged", &Marking::pcp);
+    o.key("ecn", "ECN codepoint", [](M m) { return ecn_key(m.ecn); }).of(json_ecn_names);
+    o.key("packets", "packets with these marks", &Marking::packets);
+    o.key("flows", "flows with such packets", &Marking::flows);
+    o.key("first_packet", "number of the first packet", &Marking::first_packet);
+    o.key("expected",
+          "markings that the policy intends; null without a policy, and if it does not cover them",
+          [](M m) { return unless_empty(m.expected); });
+    o.key("verdict", "whether the policy is kept by all of them; null as above", [](M m) {
+       return unless_empty(m.verdict);
+     }).of({"ok", "violation"});
+    return o;
+  }();
+  return object;
+}
+
+const JsonObject<Congestion>& cnp_spacing_object() {
+  using C = const Congestion&;
+  static const auto object = [] {
+    JsonObject<Congestion> o("cnp_spacing");
+    o.object("flow", "between CNPs of one flow", quantiles_object(),
+             [](C c) { return c.spacing(&CnpSender::flow_spacing_ns); });
+    o.object("address_pair", "between CNPs from one address to another", quantiles_object(),
+             [](C c) { return c.spacing(&CnpSender::pair_spacing_ns); });
+    o.object("port", "between CNPs of one sender", quantiles_object(),
+             [](C c) { return c.spacing(&CnpSender::port_spacing_ns); });
+    return o;
+  }();
+  return object;
+}
+
+const JsonObject<CnpSender>& cnp_sender_object() {
+  static const auto object = [] {
+    JsonObject<CnpSender> o("cnp_sender");
+    o.key("address", "address of the sender", [](const CnpSender& s) { return address_text(s.address); });
+    o.key("cnps", "CNPs", &CnpSender::cnps);
+    o.key("address_pairs", "addresses that they go to", &CnpSender::pairs);
+    o.key("flows", "flows that they go to", &CnpSender::flows);
+    o.key("limited_by", "what its CNPs keep their distance by; null: cannot be determined",
+          [](const CnpSender& s) { return unless_empty(limit_name(s.limited_by())); })
+        .of({"flow", "address_pair", "port", "none"});
+    return o;
+  }();
+  return object;
+}
+
+const JsonObject<CnpPair>& cnp_pair_object() {
+  using R = const CnpPair&;
+  static const auto object = [] {
+    JsonObject<CnpPair> o("cnp_pair");
+    o.key("from", "address of the sender", [](R r) { return address_text(r.from); });
+    o.key("to", "address of the receiver", [](R r) { return address_text(r.to); });
+    o.key("cnps", "CNPs", &CnpPair::cnps);
+    o.key("queue_pairs", "destination queue pairs", &CnpPair::queue_pairs);
+    o.key("first_packet", "number of the first CNP", &CnpPair::first_packet);
+    o.key("first_time", "time of the first CNP", [](R r) { return json_time(r.first_time_ns); });
+    o.key("last_time", "time of the last CNP", [](R r) { return json_time(r.last_time_ns); });
+    o.key("mean_spacing_ns", "mean distance; null for a single CNP", [](R r) { return r.mean_spacing_ns(); });
+    return o;
+  }();
+  return object;
+}
+
+const JsonObject<ReportPage>& congestion_object() {
+  static const auto object = [] {
+    JsonObject<ReportPage> o("congestion");
+    o.key("ce_packets", "CE-marked packets", [](P p) { return p.s.congestion.ce_packets; });
+    o.key("cnp_packets", "CNPs", [](P p) { return p.s.congestion.cnp_packets; });
+    o.key("ce_elsewhere",
+          "CE-marked packets at another capture point, of flows without any at the point where they are "
+          "followed",
+          [](P p) { return ce_copies(p.s); });
+    o.key("ect_packets", "packets that may be CE-marked: ECT(0), ECT(1) and CE",
+          [](P p) { return p.s.congestion.ect_packets; });
+    o.key("cnps_without_ce", "CNPs of connections without a CE mark since the CNP before",
+          [](P p) { return p.s.congestion.cnps_without_ce; });
+    o.object("ce_to_cnp_ns", "from the first CE mark since the CNP before to the CNP, at the capture point",
+             quantiles_object(), [](P p) -> const Histogram& { return p.s.congestion.ce_to_cnp_ns; });
+    o.object("cnp_spacing_ns", "intervals between CNPs", cnp_spacing_object(),
+             [](P p) -> const Congestion& { return p.s.congestion; });
+    o.list(
+        "cnp_senders", "who sends CNPs, at most 256", cnp_sender_object(),
+        [](P p) -> const auto& { return p.s.congestion.senders; });
+    o.list(
+        "cnp_pairs", "CNPs from one address to another, most first, at most 1024", cnp_pair_object(),
+        [](P p) -> const auto& { return p.s.congestion.pairs; });
+    o.key("cnp_pairs_dropped", "pairs beyond the limit", [](P p) { return p.s.congestion.pairs_dropped; });
+    o.include(pause_keys());
+    return o;
+  }();
+  return object;
+}
+
+const JsonObject<CongestionSide>& congestion_side_object() {
+  using C = const CongestionSide&;
+  static const auto object = [] {
+    JsonObject<CongestionSide> o("connection_congestion_side");
+    o.key("ce_packets", "CE-marked packets that it sent", &CongestionSide::ce);
+    o.key("cnps", "CNPs that it got", &CongestionSide::cnps);
+    o.key("cnps_without_ce", "CNPs without a CE mark since the CNP before", &CongestionSide::cnps_without_ce);
+    o.key("ce_after_last_cnp", "CE marks behind the last CNP", &CongestionSide::ce_after_cnp);
+    o.object("ce_to_cnp_ns", "from the first CE mark since the CNP before to the CNP", spread_object(),
+             &CongestionSide::ce_to_cnp);
+    o.object("cnp_spacing_ns", "between its CNPs", spread_object(), &CongestionSide::cnp_spacing);
+    o.key("rate_before_bps", "its rate before the first CNP; null without time there",
+          [](C c) { return rate_or_null(c.before); });
+    o.key("rate_between_bps", "its rate between the first CNP and the last; null without time there",
+          [](C c) { return rate_or_null(c.between); });
+    o.key("rate_after_bps", "its rate behind the last CNP; null without time there",
+          [](C c) { return rate_or_null(c.after); });
+    o.key("fell", "CNPs after which its rate fell below 0.9 times the rate before", &CongestionSide::fell);
+    o.key("held", "CNPs after which it did not", &CongestionSide::held);
+    return o;
+  }();
+  return object;
+}
+
+/// null without CE marks and CNPs
+const CongestionSide* congestion_of(const Connection& connection, unsigned side) {
+  return connection.congestion[side].there() ? &*connection.congestion[side] : nullptr;
+}
+
+const JsonObject<Connection>& congestion_sides_object() {
+  using C = const Connection&;
+  static const auto object = [] {
+    JsonObject<Connection> o("connection_congestion");
+    o.object("a", "of a, which receives the CNPs; null: no CE marks and no CNPs", congestion_side_object(),
+             [](C c) { return congestion_of(c, 0); });
+    o.object("b", "of b, which receives the CNPs; null: no CE marks and no CNPs", congestion_side_object(),
+             [](C c) { return congestion_of(c, 1); });
+    return o;
+  }();
+  return object;
+}
+
+const JsonObject<OuterRow>& outer_object() {
+  using R = const OuterRow&;
+  static const auto object = [] {
+    JsonObject<OuterRow> o("outer");
+    o.key("tunnel", "kind of tunnel", [](R r) { return dissect::tunnel_name(r.outer.tunnel); });
+    o.key("src", "address where the tunnel begins", [](R r) { return address_text(r.outer.from); });
+    o.key("dst", "address where it ends", [](R r) { return address_text(r.outer.to); });
+    o.key("dscp", "DSCP of the outermost header", [](R r) { return r.outer.dscp(); });
+    o.key("ecn", "ECN codepoint of the outermost header", [](R r) {
+       return ecn_key(r.outer.ecn());
+     }).of(json_ecn_names);
+    o.key("pcp", "priority of the outermost VLAN tag; null: untagged", [](R r) { return r.outer.pcp; });
+    o.key("inner_dscp", "DSCP inside", &OuterRow::inner_dscp);
+    o.key("inner_ecn", "ECN codepoint inside", [](R r) { return ecn_key(r.inner_ecn()); }).of(json_ecn_names);
+    o.key("point", "capture point", &OuterRow::point);
+    o.key("packets", "packets, copies included", &OuterRow::packets);
+    o.key("first_packet", "number of the first of them", &OuterRow::first_packet);
+    o.key("first_time", "time of the first of them", [](R r) { return json_time(r.first_time_ns); });
+    return o;
+  }();
+  return object;
+}
+
+struct PointIn {
+  const Snapshot& s;
+  const FlowAtPoint& at;
+};
+
+const JsonObject<PointIn>& flow_point_object() {
+  using R = const PointIn&;
+  static const auto object = [] {
+    JsonObject<PointIn> o("flow_point");
+    o.key("point", "capture point", [](R r) { return r.at.point; });
+    o.key("name", "its file and interface",
+          [](R r) { return point_name(r.s.files, r.s.interfaces, r.at.point); });
+    o.key("packets", "packets of the flow there, duplicates included", [](R r) { return r.at.packets; });
+    o.list(
+        "marked_otherwise", "markings that do not occur where the flow is followed", mark_object(),
+        [](R r) -> const auto& { return r.at.otherwise; });
+    return o;
+  }();
+  return object;
+}
+
+/// Its packets at each capture point; empty if there is only one.
+std::vector<PointIn> flow_points_of(const FlowIn& in) {
+  const std::vector<FlowAtPoint>& all = in.s.flow_points;
+  auto at = std::lower_bound(all.begin(), all.end(), in.flow.id,
+                             [](const FlowAtPoint& each, std::uint64_t id) { return each.flow < id; });
+  std::vector<PointIn> points;
+  for (; at != all.end() && at->flow == in.flow.id; ++at) points.push_back({in.s, *at});
+  return points;
 }
 
 }  // namespace
 
-void write_markings(JsonWriter& json, const Snapshot& s, const Listing& listing) {
-  json.key("markings").begin_array();
-  for (const Marking* each : listed(s.markings.rows, marking_columns(), listing)) {
-    const Marking& row = *each;
-    json.begin_object().field("class", traffic_class_name(row.traffic_class));
-    json.field("direction", direction_text(row));
-    row.src ? json.field("src", address_text(*row.src)) : json.null_field("src");
-    row.dst ? json.field("dst", address_text(*row.dst)) : json.null_field("dst");
-    json.field("dscp", row.dscp);
-    write_optional(json, "pcp", row.pcp);
-    json.field("ecn", ecn_key(row.ecn)).field("packets", row.packets).field("flows", row.flows);
-    json.field("first_packet", row.first_packet);
-    write_text(json, "expected", row.expected);
-    write_text(json, "verdict", row.verdict);
-    json.end_object();
-  }
-  json.end_array().field("markings_others", s.markings.others);
-  json.key("not_judged").begin_array();
-  for (const std::string& each : not_judged(s)) json.value(each);
-  json.end_array();
+const JsonObject<ReportPage>& marking_keys() {
+  static const auto object = [] {
+    JsonObject<ReportPage> o("markings");
+    o.list("markings", "markings of packets by class and direction", marking_object(),
+           [](P p) { return listed(p.s.markings.rows, marking_columns(), p.listing); });
+    o.key("markings_others", "packets of flows with more than 128 different markings: in no row of markings",
+          [](P p) { return p.s.markings.others; });
+    o.key("not_judged", "with a policy: what it does not cover, a sentence each",
+          [](P p) { return JsonLines{not_judged(p.s)}; });
+    return o;
+  }();
+  return object;
 }
 
-void write_congestion(JsonWriter& json, const Snapshot& s) {
-  const Congestion& c = s.congestion;
-  json.key("congestion").begin_object().field("ce_packets", c.ce_packets).field("cnp_packets", c.cnp_packets);
-  json.field("ce_elsewhere", ce_copies(s));
-  json.field("ect_packets", c.ect_packets).field("cnps_without_ce", c.cnps_without_ce);
-  write_quantiles(json, "ce_to_cnp_ns", c.ce_to_cnp_ns);
-  json.key("cnp_spacing_ns").begin_object();
-  write_quantiles(json, "flow", c.spacing(&CnpSender::flow_spacing_ns));
-  write_quantiles(json, "address_pair", c.spacing(&CnpSender::pair_spacing_ns));
-  write_quantiles(json, "port", c.spacing(&CnpSender::port_spacing_ns));
-  json.end_object();
-  json.key("cnp_senders").begin_array();
-  for (const CnpSender& sender : c.senders) {
-    json.begin_object().field("address", address_text(sender.address)).field("cnps", sender.cnps);
-    json.field("address_pairs", sender.pairs).field("flows", sender.flows);
-    write_text(json, "limited_by", limit_name(sender.limited_by()));
-    json.end_object();
-  }
-  json.end_array().key("cnp_pairs").begin_array();
-  for (const CnpPair& pair : c.pairs) {
-    json.begin_object().field("from", address_text(pair.from));
-    json.field("to", address_text(pair.to)).field("cnps", pair.cnps);
-    json.field("queue_pairs", pair.queue_pairs).field("first_packet", pair.first_packet);
-    write_time(json, "first_time", pair.first_time_ns);
-    write_time(json, "last_time", pair.last_time_ns);
-    const auto spacing = pair.mean_spacing_ns();
-    spacing ? json.field("mean_spacing_ns", *spacing) : json.null_field("mean_spacing_ns");
-    json.end_object();
-  }
-  json.end_array().field("cnp_pairs_dropped", c.pairs_dropped);
-  write_pauses(json, s);
-  json.end_object();
+const JsonObject<ReportPage>& congestion_keys() {
+  static const auto object = [] {
+    JsonObject<ReportPage> o("congestion");
+    o.object("congestion", "CE marks, CNPs and pauses", congestion_object(), std::identity());
+    return o;
+  }();
+  return object;
 }
 
-void write_congestion(JsonWriter& json, const Connection& connection) {
-  json.key("congestion").begin_object();
-  for (unsigned side = 0; side < 2; ++side) {
-    const std::string_view key = side == 0 ? "a" : "b";
-    if (!connection.congestion[side].there()) {
-      json.null_field(key);
-      continue;
-    }
-    const CongestionSide& c = *connection.congestion[side];
-    json.key(key).begin_object().field("ce_packets", c.ce).field("cnps", c.cnps);
-    json.field("cnps_without_ce", c.cnps_without_ce).field("ce_after_last_cnp", c.ce_after_cnp);
-    write_spread(json, "ce_to_cnp_ns", c.ce_to_cnp);
-    write_spread(json, "cnp_spacing_ns", c.cnp_spacing);
-    write_rate(json, "rate_before_bps", c.before);
-    write_rate(json, "rate_between_bps", c.between);
-    write_rate(json, "rate_after_bps", c.after);
-    json.field("fell", c.fell).field("held", c.held).end_object();
-  }
-  json.end_object();
+const JsonObject<Connection>& connection_congestion_keys() {
+  static const auto object = [] {
+    JsonObject<Connection> o("connection_congestion");
+    o.object("congestion", "CE marks and CNPs by the side that receives the CNPs", congestion_sides_object(),
+             std::identity());
+    return o;
+  }();
+  return object;
 }
 
-void write_marks(JsonWriter& json, const Flow& flow) {
-  write_rows(json, "marks", flow.marks());
-}
-
-void write_outer(JsonWriter& json, const Flow& flow) {
-  json.key("outer").begin_array();
-  for (const OuterRow& row : flow.outer()) {
-    json.begin_object().field("tunnel", dissect::tunnel_name(row.outer.tunnel));
-    json.field("src", address_text(row.outer.from)).field("dst", address_text(row.outer.to));
-    json.field("dscp", row.outer.dscp()).field("ecn", ecn_key(row.outer.ecn()));
-    write_optional(json, "pcp", row.outer.pcp);
-    json.field("inner_dscp", row.inner_dscp()).field("inner_ecn", ecn_key(row.inner_ecn()));
-    json.field("point", row.point).field("packets", row.packets).field("first_packet", row.first_packet);
-    write_time(json, "first_time", row.first_time_ns);
-    json.end_object();
-  }
-  json.end_array();
-}
-
-void write_points(JsonWriter& json, const Snapshot& snapshot, const Flow& flow) {
-  const std::vector<FlowAtPoint>& all = snapshot.flow_points;
-  auto at = std::lower_bound(all.begin(), all.end(), flow.id,
-                             [](const FlowAtPoint& each, std::uint64_t id) { return each.flow < id; });
-  json.key("points").begin_array();
-  for (; at != all.end() && at->flow == flow.id; ++at) {
-    json.begin_object().field("point", at->point);
-    json.field("name", point_name(snapshot.files, snapshot.interfaces, at->point));
-    json.field("packets", at->packets);
-    write_rows(json, "marked_otherwise", at->otherwise);
-    json.end_object();
-  }
-  json.end_array();
+const JsonObject<FlowIn>& flow_marks_keys() {
+  using F = const FlowIn&;
+  static const auto object = [] {
+    JsonObject<FlowIn> o("flow_marks");
+    o.list("marks", "its packets by their marks, 128 rows at most", mark_object(),
+           [](F f) { return f.flow.marks(); });
+    o.list("outer", "its packets in VXLAN, Geneve, GRE or IP in IP, by the marks outside and inside",
+           outer_object(), [](F f) { return f.flow.outer(); });
+    o.list("points", "its packets at each capture point; empty with one point", flow_point_object(),
+           flow_points_of);
+    return o;
+  }();
+  return object;
 }
 
 }  // namespace roce::analyze

@@ -3,16 +3,37 @@
 // newline. Equal snapshots give equal bytes.
 #pragma once
 
+#include <string_view>
+
+#include "analyze/base/json_object.hpp"
 #include "analyze/report/report_sink.hpp"
 #include "analyze/results/listing.hpp"
 #include "analyze/results/snapshot.hpp"
 
 namespace roce::analyze {
 
-class JsonWriter;
+inline constexpr std::string_view report_schema = "roceanalyze/1";
 
+/// What a document is written of.
+struct ReportPage {
+  const Snapshot& s;
+  const Listing& listing;
+  const ReportSink& sink;
+
+  void step() const { sink.step(); }
+};
+
+// The tables that the documents are written from, for their schemas.
+const JsonObject<ReportPage>& report_object();
+const JsonObject<ReportPage>& flows_object();
+const JsonObject<ReportPage>& incidents_object();
+const JsonObject<ReportPage>& markings_object();
+const JsonObject<ReportPage>& connections_object();
+const JsonObject<ReportPage>& paths_object();
+const JsonObject<ReportPage>& pauses_object();
+const JsonObject<ReportPage>& dcbx_page_object();
 /// One object of the report's `findings`.
-void write_finding(JsonWriter& json, const Finding& finding);
+const JsonObject<Finding>& finding_object();
 
 /// The whole report.
 void report_json(const Snapshot& snapshot, bool pretty, const ReportSink& sink);
