@@ -67,6 +67,7 @@ test_packages='
 libgtest-dev        | header:gtest/gtest.h       | unit tests
 python3             | command:python3            | tests of the program as a whole
 python3-scapy       | python:scapy               | second opinion on the ICRC
+python3-jsonschema  | python:jsonschema          | second opinion on JSON and its schemas
 tshark              | command:tshark             | second opinion on every field
 zstd                | command:zstd               | makes compressed captures in tests
 lz4                 | command:lz4                | makes compressed captures in tests

@@ -37,7 +37,8 @@ CommandTree command_tree(std::string_view only) {
 bool reads_config(const CLI::App& command) {
   const CLI::App* parent = command.get_parent();
   if (parent != nullptr && parent->get_parent() != nullptr) return reads_config(*parent);
-  return command.get_name() != "config" && command.get_name() != "completion";
+  const std::string& name = command.get_name();
+  return name != "config" && name != "schema" && name != "completion";
 }
 
 void add_config_option(CLI::App& command) {

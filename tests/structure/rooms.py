@@ -66,7 +66,8 @@ ROOMS = {
     "cli/host": "cli/report analyze/host capture/devices capture/write",
     "cli/live": "cli/report",  # what watches a live capture
     "cli/capture": "cli/live cli/store capture/devices capture/write capture/confine",
-    "cli": "cli/config cli/completion cli/check cli/why cli/packets cli/compare cli/export cli/store cli/host cli/capture",
+    "cli/schema": "cli/why cli/packets cli/compare cli/host cli/export cli/live",  # what commands write as JSON
+    "cli": "cli/schema cli/config cli/completion cli/check cli/why cli/packets cli/compare cli/export cli/store cli/host cli/capture",
 
     # The window.
     "gui/models": "analyze/pipeline analyze/report analyze/compare analyze/show analyze/host analyze/trace capture/devices"
