@@ -6,8 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include "analyze/episode/late_stamps.hpp"
 #include "analyze/episode/scratch.hpp"
 #include "analyze/episode/thresholds.hpp"
+#include "dissect/aeth.hpp"
 #include "dissect/opcode.hpp"
 
 namespace roce::analyze::episode {
@@ -74,6 +76,8 @@ void learn_from_answers(std::span<const Note> notes, Facts& facts) {
     const std::int64_t sent_ns = sent.at(psn);
     if (sent_ns == capture::no_time) continue;
     const std::int64_t least = sent_ns - note.time_ns;
+    ++facts.clocks.answers;
+    if (least > 0) ++facts.clocks.early;
     second = std::max(second, std::min(most, least));
     most = std::max(most, least);
   }
@@ -115,6 +119,46 @@ void learn_from_passes(std::span<const Note> notes, ClockFact& clocks) {
   }
 }
 
+bool most_heard_late(const ClockFact& clocks) noexcept {
+  constexpr std::uint32_t some = 3;
+  return clocks.heard_late >= some && clocks.heard_late > clocks.heard_before;
+}
+
+/// Whether answers come before their requests all the time: of a few, the capture missed the first request.
+bool many_early(const ClockFact& clocks) noexcept {
+  constexpr std::uint32_t some = 8, one_of = 8;
+  return clocks.early >= some && clocks.early * one_of >= clocks.answers;
+}
+
+/// Who went back had heard the NAK, though it may be stamped later; an RNR NAK for about as long as it says.
+/// What makes it go back there once more comes behind that. Of single NAKs that are stamped behind a pass,
+/// another reason for the pass may not have been seen: where stamps are late, most are.
+void learn_from_heard(std::span<const Note> notes, ClockFact& clocks) {
+  const List<Heard> all = naks_heard(notes, 0);
+  for (const Heard& each : all) {
+    if (!each.no_other) continue;
+    // What waits for as long as an RNR NAK says is sent behind that, though it is stamped late.
+    const bool late = each.nak > each.pass;
+    if (late) ++clocks.heard_late;
+    if (!late && nak_of(notes[each.nak]) != Nak::rnr) ++clocks.heard_before;
+  }
+  if (!most_heard_late(clocks)) return;
+  Map<std::int64_t, std::size_t> gone_back;  // by PSN: the last pass
+  for (const Heard& each : all) {
+    const Note& nak = notes[each.nak];
+    const std::int64_t after_ns = notes[each.pass].time_ns - nak.time_ns;
+    const auto syndrome = static_cast<std::uint8_t>(nak.aeth >> 24U & 31U);
+    const std::int64_t wait_ns =
+        nak_of(nak) == Nak::rnr ? static_cast<std::int64_t>(dissect::rnr_timer_ns(syndrome)) / 2 : 0;
+    if (after_ns < -latest_stamp_ns || !each.no_other) continue;
+    if (after_ns < 0 || wait_ns != 0) clocks.at_most(after_ns - std::min(wait_ns, latest_stamp_ns));
+    const auto [last, fresh] = gone_back.try_emplace(nak.psn, each.pass);
+    if (fresh) continue;
+    const std::int64_t behind_ns = notes[std::exchange(last->second, each.pass)].time_ns - nak.time_ns;
+    if (clocks.most_ns >= -latest_stamp_ns && behind_ns <= 0) clocks.at_least(behind_ns);
+  }
+}
+
 }  // namespace
 
 std::int64_t clock_shift(std::span<const Note> notes, Facts& facts) {
@@ -125,8 +169,12 @@ std::int64_t clock_shift(std::span<const Note> notes, Facts& facts) {
   if (facts.fastest_answer_ns > 0) clocks.at_least(-facts.fastest_answer_ns);
   learn_from_answers(notes, facts);
   learn_from_passes(notes, clocks);
+  learn_from_heard(notes, clocks);
   if (clocks.least_ns > clocks.most_ns) {  // no clock explains both
-    clocks = {};
+    const bool late =
+        clocks.least_ns > 0 ? clocks.most_ns >= 0 && many_early(clocks) : most_heard_late(clocks);
+    clocks.varies = (clocks.varies || late) && clocks.latest_ns() <= latest_stamp_ns;
+    if (!clocks.varies) clocks = {};
     return 0;
   }
   if (clocks.least_ns <= 0 && clocks.most_ns >= 0) return 0;

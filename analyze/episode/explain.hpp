@@ -63,13 +63,24 @@ struct ClockFact {
   static constexpr std::int64_t unknown_most = std::numeric_limits<std::int64_t>::max() / 4;
   std::int64_t least_ns = unknown_least;
   std::int64_t most_ns = unknown_most;
+  std::uint32_t answers = 0;       ///< so many were held against their requests,
+  std::uint32_t early = 0;         ///< and so many are stamped before those
+  std::uint32_t heard_late = 0;    ///< NAKs that are stamped behind the pass that heard them
+  std::uint32_t heard_before = 0;  ///< and before it
+  bool varies = false;  ///< no one amount fits: what one of the hosts receives is stamped late, in batches
 
+  /// The requests are, or the answers.
+  [[nodiscard]] bool requests_late() const noexcept { return varies && least_ns > 0; }
+  [[nodiscard]] bool answers_late() const noexcept { return varies && least_ns <= 0; }
   void at_least(std::int64_t ns) noexcept { least_ns = std::max(least_ns, ns); }
   void at_most(std::int64_t ns) noexcept { most_ns = std::min(most_ns, ns); }
+  /// By so much, at least, where they are.
+  [[nodiscard]] std::int64_t latest_ns() const noexcept { return std::max(least_ns, -most_ns); }
   /// The same clocks, of the requests of the other side.
   void meet_opposite(const ClockFact& other) noexcept {
     at_least(-other.most_ns);
     at_most(-other.least_ns);
+    varies = varies || other.varies;
   }
 };
 

@@ -10,6 +10,9 @@ namespace roce::analyze::episode {
 /// No NIC's retry timer is shorter, whatever Local ACK Timeout says (ConnectX rounds up to some 0.5 ms).
 inline constexpr std::int64_t shortest_timer_ns = 100'000;
 
+/// Interrupts are not held back longer, so nothing that a host receives is stamped later than that.
+inline constexpr std::int64_t latest_stamp_ns = 250'000;
+
 /// Longer than a mirror takes to show a packet again.
 inline constexpr std::int64_t quiet_ns = 1'000'000;
 

@@ -39,6 +39,12 @@ std::int64_t Triggers::since(std::int32_t note, std::int32_t at) const noexcept 
   return timed(then, now) ? std::clamp<std::int64_t>(now.time_ns - then.time_ns, 0, longest_ns) : 0;
 }
 
+/// A stamp that is late makes the time since then too short by as much.
+std::int64_t Triggers::heard_since(const Asked& asked, std::int32_t at) const noexcept {
+  const ClockFact& clocks = scene_.facts.clocks;
+  return since(asked.note, at) + (clocks.answers_late() ? clocks.latest_ns() : 0);
+}
+
 Triggers::Moment Triggers::moment_of(std::size_t i) const {
   const Sent& sent = stream_.sent[i];
   Moment now{sent};
@@ -187,12 +193,12 @@ void Triggers::offer_nak(const Moment& now, const Asked& asked, Trigger& best) c
 void Triggers::offer_rnr_nak(const Moment& now, const Asked& asked, Trigger& best) const {
   const Sent& sent = now.sent;
   const bool has_time = timed(scene_.note_at(asked.note), scene_.note_at(now.at));
-  const bool waits = has_time && since(asked.note, now.at) * 2 < asked.wait_ns;
+  const bool waits = has_time && heard_since(asked, now.at) * 2 < asked.wait_ns;
   const auto offer = [&](float bits) {
     if (bits < best.bits) best = {Rule::rnr_nak, bits, asked.note};
   };
   // The retry timer stands still meanwhile (IBTA 9.7.5.2.8); some wait less than they are told.
-  const bool about = has_time && since(asked.note, now.at) * 8 >= asked.wait_ns;
+  const bool about = has_time && heard_since(asked, now.at) * 8 >= asked.wait_ns;
   if (asked.psn == sent.psn) offer(!waits ? 1.0F : about ? 1.5F : 9.0F);
   if (waits) return;
   if (asked.psn > sent.psn && begins_message_of(asked.psn, sent.psn) && now.before < asked.note) offer(1.5F);
@@ -238,7 +244,8 @@ Trigger Triggers::named_by(std::size_t i, std::int64_t from, std::int32_t began,
   for (std::size_t k = asked.size(); k-- > 0 && asked[k].note > now.before;) {
     const Asked& one = asked[k];
     if (used.contains(one.note)) continue;
-    const bool heard = since(one.note, now.at) >= (one.rnr ? one.wait_ns / 2 : soonest);
+    const bool heard =
+        one.rnr ? heard_since(one, now.at) >= one.wait_ns / 2 : since(one.note, now.at) >= soonest;
     const bool lasts = one.rnr || one.note > began || reaction_bits(since(one.note, began), false) < 1;
     // Who had heard it when the pass began would have begun with it: that it was heard just then, between two
     // packets, is a coincidence the more the longer reactions take. But who lacks the answer to a READ or
@@ -282,7 +289,7 @@ void Triggers::offer_asked(const Moment& now, const Asked& asked, bool twin, Tri
   const bool sent_since = asked.psn == now.sent.psn && now.before > asked.note;
   if (asked.rnr) {
     // What was sent sooner than it may react is no reaction.
-    if (!sent_since || since(asked.note, now.before) * 2 < asked.wait_ns) offer_rnr_nak(now, asked, best);
+    if (!sent_since || heard_since(asked, now.before) * 2 < asked.wait_ns) offer_rnr_nak(now, asked, best);
   } else if (!sent_since) {
     offer_nak(now, asked, best);
   } else if (const bool in_pass = passed(now, asked); twin || in_pass) {

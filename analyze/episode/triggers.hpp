@@ -77,6 +77,7 @@ class Triggers {
   [[nodiscard]] bool heard(const Moment& now, const Asked& asked) const;
   [[nodiscard]] bool outlasted(const Moment& now, const Asked& asked) const;
   [[nodiscard]] std::int64_t since(std::int32_t note, std::int32_t at) const noexcept;
+  [[nodiscard]] std::int64_t heard_since(const Asked& asked, std::int32_t at) const noexcept;
   [[nodiscard]] float reaction_bits(std::int64_t took_ns, bool may_be_late) const noexcept;
   [[nodiscard]] bool is_due(std::int64_t took_ns) const noexcept;
   [[nodiscard]] bool reacted(const Moment& now, const Asked& asked) const;

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "analyze/episode/clocks.hpp"
+#include "analyze/episode/late_stamps.hpp"
 #include "analyze/episode/ranges.hpp"
 #include "analyze/episode/scratch.hpp"
 #include "analyze/episode/thresholds.hpp"
@@ -310,14 +311,19 @@ WireOrder by_one_clock(std::span<const Note> notes, Facts& facts) {
   std::iota(order.from.begin(), order.from.end(), 0);
   // Stamps that jitter bound nothing.
   const std::int64_t shift = facts.disorder_ns > 0 ? 0 : clock_shift(notes, facts);
+  const bool timed = !notes.empty() && notes.front().time_ns != capture::no_time;
+  List<std::int64_t> late;
+  if (facts.clocks.varies && timed) late = passed_by(notes, facts);
+  if (shift == 0 && late.empty()) return order;
   const auto time_of = [&](std::int32_t i) {
-    const Note& note = notes[static_cast<std::size_t>(i)];
-    return note.request ? note.time_ns : note.time_ns + shift;
+    const auto index = static_cast<std::size_t>(i);
+    if (!late.empty()) return late[index];
+    return notes[index].request ? notes[index].time_ns : notes[index].time_ns + shift;
   };
-  if (shift == 0) return order;
+  const bool answers_first = !late.empty() && facts.clocks.answers_late();
   std::stable_sort(order.from.begin(), order.from.end(), [&](std::int32_t a, std::int32_t b) {
     const auto key = [&](std::int32_t i) {
-      return std::pair{time_of(i), !notes[static_cast<std::size_t>(i)].request};
+      return std::pair{time_of(i), notes[static_cast<std::size_t>(i)].request == answers_first};
     };
     return key(a) < key(b);
   });
