@@ -133,8 +133,9 @@ bool many_early(const ClockFact& clocks) noexcept {
 /// Who went back had heard the NAK, though it may be stamped later; an RNR NAK for about as long as it says.
 /// What makes it go back there once more comes behind that. Of single NAKs that are stamped behind a pass,
 /// another reason for the pass may not have been seen: where stamps are late, most are.
-void learn_from_heard(std::span<const Note> notes, ClockFact& clocks) {
-  const List<Heard> all = naks_heard(notes, 0);
+void learn_from_heard(std::span<const Note> notes, Facts& facts) {
+  ClockFact& clocks = facts.clocks;
+  const List<Heard> all = naks_heard(notes, facts);
   for (const Heard& each : all) {
     if (!each.no_other) continue;
     // What waits for as long as an RNR NAK says is sent behind that, though it is stamped late.
@@ -169,7 +170,7 @@ std::int64_t clock_shift(std::span<const Note> notes, Facts& facts) {
   if (facts.fastest_answer_ns > 0) clocks.at_least(-facts.fastest_answer_ns);
   learn_from_answers(notes, facts);
   learn_from_passes(notes, clocks);
-  learn_from_heard(notes, clocks);
+  learn_from_heard(notes, facts);
   if (clocks.least_ns > clocks.most_ns) {  // no clock explains both
     const bool late =
         clocks.least_ns > 0 ? clocks.most_ns >= 0 && many_early(clocks) : most_heard_late(clocks);

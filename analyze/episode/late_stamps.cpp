@@ -108,13 +108,23 @@ void Late::bound_requests() {
 }
 
 void Late::bound_answers() {
-  for (const Heard& each : naks_heard(notes_, facts_.fastest_answer_ns)) before(each.nak, each.pass);
+  for (const Heard& each : naks_heard(notes_, facts_)) before(each.nak, each.pass);
+}
+
+/// Whether the next request is the one behind it.
+bool goes_on(std::span<const Note> notes, std::size_t i) noexcept {
+  const std::int64_t end = notes[i].psn + std::max(notes[i].count, 1);
+  const auto next = std::find_if(notes.begin() + static_cast<std::ptrdiff_t>(i) + 1, notes.end(),
+                                 [](const Note& each) { return each.request; });
+  return next != notes.end() && next->psn == end;
 }
 
 }  // namespace
 
-List<Heard> naks_heard(std::span<const Note> notes, std::int64_t fastest_answer_ns) {
+List<Heard> naks_heard(std::span<const Note> notes, const Facts& facts) {
   List<Heard> found;
+  const bool known = facts.clocks.varies;
+  const std::int64_t fastest_answer_ns = known ? facts.fastest_answer_ns : 0;
   Map<std::int64_t, List<std::size_t>> naks;
   for (std::size_t i = 0; i < notes.size(); ++i) {
     const Nak nak = nak_of(notes[i]);
@@ -125,17 +135,27 @@ List<Heard> naks_heard(std::span<const Note> notes, std::int64_t fastest_answer_
   Map<std::int64_t, std::size_t> heard;  // and which NAKs had been heard by then: as many
   std::int64_t next = std::numeric_limits<std::int64_t>::max();
   std::size_t last_nak = 0;
+  List<std::size_t> rising;  // requests beyond all before
   for (std::size_t i = 0; i < notes.size(); ++i) {
     const Note& note = notes[i];
     if (nak_of(note) != Nak::none) last_nak = i;
     if (!note.request) continue;
+    if (rising.empty() || note.psn > notes[rising.back()].psn) rising.push_back(i);
     const bool goes_back = note.psn < next;
     next = note.psn + std::max(note.count, 1);
     const auto asked = naks.find(note.psn);
     if (asked == naks.end()) continue;
     const auto last = sent.find(note.psn);
     const bool no_other = last != sent.end() && last_nak < last->second;
-    const std::int64_t last_ns = last != sent.end() ? notes[last->second].time_ns : capture::no_time;
+    // What was lost before it came here was sent before what lies beyond it, and a pass goes on with that.
+    std::int64_t last_ns = capture::no_time;
+    if (last != sent.end()) {
+      last_ns = notes[last->second].time_ns;
+    } else if (known && goes_back && goes_on(notes, i)) {
+      const auto beyond = std::partition_point(rising.begin(), rising.end(),
+                                               [&](std::size_t k) { return notes[k].psn <= note.psn; });
+      if (beyond != rising.end()) last_ns = notes[*beyond].time_ns;
+    }
     sent[note.psn] = i;
     std::size_t& by_then = heard[note.psn];
     const List<std::size_t>& all = asked->second;

@@ -22,9 +22,10 @@ struct Heard {
 };
 
 /// In the order of passes. A requester goes back as soon as it hears a NAK: the last one since it sent that
-/// packet before; if none is stamped so, the next one behind, if no timer can have run out by then or the
-/// pass cannot have been answered yet.
-[[nodiscard]] List<Heard> naks_heard(std::span<const Note> notes, std::int64_t fastest_answer_ns);
+/// packet before; if none is stamped so, the next one behind, if no timer can have run out by then. Once it
+/// is known that stamps are late, also if the pass cannot have been answered yet, and of what came here only
+/// then.
+[[nodiscard]] List<Heard> naks_heard(std::span<const Note> notes, const Facts& facts);
 
 /// When each note passed at the latest: those that `facts.clocks` says are stamped late no later than what
 /// they caused, nor than those of their direction that came behind them; the others as they are stamped.

@@ -117,6 +117,8 @@ void add_network(CLI::App& app, FaultOptions& o) {
   app.add_option("--stamp-jitter-ns", o.stamp_jitter, "stamps are late by up to that");
   app.add_option("--clock-b-ns", o.clock_b,
                  "the clock of packets to the host of the lower number is ahead by that");
+  app.add_option("--rx-batch-ns", o.rx_batch,
+                 "packets to the host of the lower number are stamped with its interrupts, one in that time");
   app.add_option("--snap", o.snap, "bytes captured of a frame; 0: all");
   app.add_option("--loss-row", o.loss_row, "packets lost in a row, on average")
       ->check(CLI::Range(1U, 1U << 16));

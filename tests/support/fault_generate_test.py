@@ -155,7 +155,7 @@ class FaultGenerate(unittest.TestCase):
             self.assertEqual(frames[entry["frame"] - 1][30:34], b"\x0a\x4e\0\2")
 
     def test_truth_belongs_to_a_file_in_the_order_of_its_stamps(self):
-        for arguments in (["--stamp-jitter-ns", "50000"], ["--clock-b-ns", "-30000"], ["--clock-b-ns", "30000"]):
+        for arguments in (["--stamp-jitter-ns", "50000"], ["--rx-batch-ns", "30000"], ["--clock-b-ns", "-30000"], ["--clock-b-ns", "30000"]):
             path, truth = self.make("--faults", "loss1", "--packets", "5000", *arguments)
             frames, times = frames_of_pcap(path), times_of_pcap(path)
             self.assertEqual(times, sorted(times))

@@ -162,6 +162,7 @@ struct FaultOptions {
   // What the capture writes is in the order of its stamps.
   Time stamp_jitter = 0;     // a stamp is late by up to that
   std::int64_t clock_b = 0;  // by how much the clock of packets to the lower host is ahead
+  Time rx_batch = 0;         // packets to the lower host are stamped with its interrupts, one in that time
   std::uint32_t snap = 0;    // bytes captured of a frame; 0: all
 
   // What befalls packets befalls only those from that host, to that host; 0: any. What responders do (RNR
@@ -198,7 +199,7 @@ constexpr bool befalls(const FaultOptions& options, std::uint32_t from, std::uin
 
 // The file's order is not that in which the packets passed the capture.
 constexpr bool changes_order(const FaultOptions& options) {
-  return options.stamp_jitter > 0 || options.clock_b != 0;
+  return options.stamp_jitter > 0 || options.clock_b != 0 || options.rx_batch > 0;
 }
 
 // Empty, or why the options make no sense together.

@@ -20,6 +20,11 @@ void StampedFile::write(Time time, bool back, std::span<const std::uint8_t> fram
   }
   std::uint64_t stamp = passed + (back ? static_cast<std::uint64_t>(options_.clock_b) : 0);
   stamp += options_.stamp_jitter > 0 ? random_.below(options_.stamp_jitter + 1) : 0;
+  if (back && options_.rx_batch > 0) {
+    constexpr std::uint64_t from_one_to_the_next = 50;  // ns that the driver takes for a packet
+    const std::uint64_t interrupt = (stamp / options_.rx_batch + 1) * options_.rx_batch;
+    stamp = received_ = std::max(interrupt, received_ + from_one_to_the_next);
+  }
   numbers_.push_back(0);
   waiting_.emplace(
       std::pair{stamp, numbers_.size()},
@@ -56,7 +61,7 @@ void retell(std::vector<FrameTruth>& truths, const FaultOptions& options,
     return;
   }
   const Time timer = Time{4096} << options.timeout;
-  const bool causes_show = options.stamp_jitter <= timer / 4;
+  const bool causes_show = std::max(options.stamp_jitter, options.rx_batch) <= timer / 4;
   std::unordered_map<std::uint64_t, std::size_t> known;
   for (std::size_t i = 0; i < truths.size(); ++i) {
     known.emplace(truths[i].frame, i);

@@ -46,6 +46,7 @@ class StampedFile {
   std::map<std::pair<std::uint64_t, std::uint64_t>, Waiting> waiting_;  // by stamp and number
   std::vector<std::uint64_t> numbers_;  // in the file, of each frame; empty: all as they come
   std::uint64_t written_ = 0;
+  std::uint64_t received_ = 0;  // the last stamp of a batch
 };
 
 // Frames' truths, of a file whose order may differ: numbers become those of the file. A repeat that the file

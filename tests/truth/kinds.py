@@ -207,6 +207,12 @@ def jittered_stamps(dice, options):
         loss(dice, options)
 
 
+def batched_stamps(dice, options):
+    """tcpdump on the lower host: what it receives is stamped when the interrupt is served, what it sends at once."""
+    options.update({"rx-batch-ns": dice.between(5_000, 60_000), "latency-a-ns": 300, "both-directions": 0})
+    loss(dice, options)
+
+
 def two_clocks(dice, options):
     options["clock-b-ns"] = dice.pick(-1, 1) * dice.between(1_000, 3_000_000)
     if dice.chance(0.5):
@@ -285,9 +291,10 @@ KINDS = {kind.__name__: kind for kind in (
     jittered_stamps, two_clocks, mirrored, doubled, queue_pairs_reused, falls_silent, everything)}
 # Kinds that came later have scenarios from other numbers on, so that all others stay what they were.
 LATER_KINDS = {kind.__name__: kind for kind in (heavy_loss,)}
+HOST_KINDS = {kind.__name__: kind for kind in (batched_stamps,)}
 FABRIC_KINDS = {kind.__name__: kind for kind in (trimmed, trimmed_ip_length_kept, trimmed_remarked)}
-GROUPS = ((0, KINDS), (100_000, LATER_KINDS), (1_000_002, FABRIC_KINDS))
-ALL_KINDS = {**KINDS, **LATER_KINDS, **FABRIC_KINDS}
+GROUPS = ((0, KINDS), (100_000, LATER_KINDS), (200_000, HOST_KINDS), (1_000_002, FABRIC_KINDS))
+ALL_KINDS = {**KINDS, **LATER_KINDS, **HOST_KINDS, **FABRIC_KINDS}
 # Without a renewed IP length nothing but the DSCP tells of each packet for itself.
 TOLD = {"trimmed_ip_length_kept": "trim-dscp", "trimmed_remarked": "trim-dscp"}
 

@@ -26,6 +26,7 @@ TODAY = {
     "capture_misses_loss": {"places": 0.9219},
     "jittered_stamps": {"places": 0.6249, "contradicted": 7},
     "everything": {"precision": 0.9948, "recall": 0.9903, "causes": 0.9902, "places": 0.7142, "beyond": 2, "contradicted": 2},
+    "batched_stamps": {"causes": 0.9517, "places": 0.7368, "contradicted": 1},
     "heavy_loss": {"recall": 0.9952, "causes": 0.9769, "places": 0.8325, "contradicted": 151},
     "trimmed": {"beyond": 10, "contradicted": 6},
     "trimmed_ip_length_kept": {"causes": 0.985},

@@ -82,6 +82,25 @@ TEST(LateStamps, ASingleNakBehindAPassShowsNoLateStamps) {
   EXPECT_FALSE(facts.clocks.varies);
 }
 
+/// What was lost upstream of the requester's capture was asked for as well, by a NAK that is stamped later.
+TEST(LateStamps, ANakStampedBehindWhatWasLostUpstreamIsItsCause) {
+  Facts facts;
+  facts.clocks.least_ns = -8'000;
+  facts.clocks.most_ns = -20'000;
+  facts.clocks.varies = true;
+  expect_said(
+      "0 write 10   | \n"
+      "1 write 12   | \n"
+      "2 write 13   | \n"
+      "12 write 11  | nak before=1\n"
+      "13 write 12  | nak\n"
+      "14 write 13  | nak\n"
+      "25 ack 10    | \n"
+      "25 nak 11    | \n"
+      "25 ack 13    | \n",
+      facts);
+}
+
 /// On the responder, requests are stamped up to 25 us late: an ACK that is stamped before its request does
 /// not show that the capture missed it, and what a NAK asks for was lost before it came here.
 TEST(LateStamps, WhatIsConfirmedBeforeItIsStampedWasCaptured) {
