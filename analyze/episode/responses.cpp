@@ -254,6 +254,11 @@ void Responses::weigh() {
     known.asked = asks.times;
     sent.not_first = 0;
     sent.told_by = asks.last;
+    // Of what came before the episode not all is remembered: who asks again since then had asked before.
+    const bool again = asks.last >= 0 && !scene_.note_at(asks.last).before &&
+                       scene_.ruling_at(asks.last).what == Ruling::What::repeat;
+    known.forgotten = again && sent.before < 0 && psn < scene_.facts.answered;
+    if (known.forgotten) known.asked = std::max<std::size_t>(known.asked, 2);
     known.given = sent.before < 0 ? 0 : known_[static_cast<std::size_t>(sent.before)].given + 1;
     const bool owed = known.asked > known.given || asks.more;
     constexpr float against = 6;
@@ -269,7 +274,7 @@ void Responses::weigh() {
     if (known.counted_earlier()) {
       sent.back += against;
       sent.late = std::min(sent.late, 1.0F);
-    } else if (known.asked > 1 && known.counted_since() && !scene_.facts.counts_early) {
+    } else if (known.forgotten || (known.asked > 1 && known.counted_since() && !scene_.facts.counts_early)) {
       sent.not_first = against;
     } else if (known.given == 0 && known.executed_just_now()) {
       sent.back += against;
@@ -321,7 +326,7 @@ bool Responses::given_again(std::size_t i, bool late, bool reached) const {
     if (known.own && known.before && !late && !scene_.facts.counts_early)
       return reached && *known.before >= *known.own;
   }
-  if (told.move == Move::late) return !told.of_first;
+  if (told.move == Move::late) return !told.of_first || known.forgotten;
   if (stream_.sent[i].psn < told.top) return true;
   if (late || known.asked < 2) return false;
   // Confirmed by another answer before, it had been executed, and answered.

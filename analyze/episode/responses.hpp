@@ -41,6 +41,7 @@ class ResponseNumbers {
 struct Response {
   std::size_t asked = 0;              ///< how often it had been asked for
   std::size_t given = 0;              ///< how often it had been sent
+  bool forgotten = false;             ///< it had been sent before the episode, and is asked for again
   std::optional<std::int64_t> count;  ///< messages executed when it was sent, by its READ's first or last
   std::optional<std::int64_t> own;    ///< the same when its message was executed
   /// The highest such count that was captured before it, and before its READ's responses around it.

@@ -194,4 +194,22 @@ TEST(Causes, WhatGoesWithAReadThatTheTimerSendsAgainIsTheTimers) {
       "950 ack 14      | \n");
 }
 
+/// Its responses had been sent before the episode, of which not all is remembered: whoever asks for a READ
+/// again had asked for it before. What is sent twice is no late packet, however many were sent in between.
+TEST(Causes, WhatIsAskedForAgainAndWasAnsweredBeforeTheEpisodeIsSentAgain) {
+  Facts facts;
+  facts.acked = facts.answered = 20;
+  expect_said(
+      "0 read 5 +15    | \n"
+      "0 read 20       | \n"
+      "10 response 20  | \n"
+      "2000 read 17 +3 | read_retry\n"
+      "2010 begin 17   | read_retry\n"
+      "2011 inner 18   | read_retry\n"
+      "2012 end 19     | read_retry\n"
+      "2020 read 21    | \n"
+      "2030 response 21 | \n",
+      facts);
+}
+
 }  // namespace roce::analyze::episode
