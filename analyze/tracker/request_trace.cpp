@@ -185,6 +185,7 @@ RequestTrace::Found RequestTrace::find(std::uint32_t psn) const noexcept {
   }
   found.place = Place::among;
   const Slot* slot = slot_of(psn);
+  const bool begins = slot != nullptr;  // or what was asked for again from there on
   if (slot == nullptr && read == nullptr) read = read_of(psn);
   if (slot == nullptr && read != nullptr) slot = &read->slot;
   if (slot == nullptr) return found;
@@ -193,7 +194,8 @@ RequestTrace::Found RequestTrace::find(std::uint32_t psn) const noexcept {
   found.messages = slot->messages;
   if (found.answer == Answer::read_response && read == nullptr) read = read_of(psn);
   found.of_read = read != nullptr;
-  if (read != nullptr && read->slot.psn == psn) found.begins = read->psns;
+  if (read != nullptr && (begins || read->slot.psn == psn))
+    found.begins = read->psns - dissect::serial_steps(read->slot.psn, psn);
   return found;
 }
 

@@ -189,6 +189,27 @@ TEST(TrackerPairing, WhereTheAnswerToALongReadBeginsTellsWhoseItIs) {
   }
 }
 
+/// The answer to what is asked for again of a READ begins there, too.
+TEST(TrackerPairing, TheAnswerToTheRestOfAReadBeginsWhereThatWasAskedFor) {
+  constexpr std::uint32_t psn = 0x123456, responses = 1500;
+  constexpr std::uint8_t first = 0x0d, middle = 0x0e;
+  Wire wire;
+  wire.port = useless_port;
+  const auto ask = [&](std::uint32_t from) {
+    PacketRecord read = wire.make(a, b, read_request, psn + from);
+    read.dma_length = (responses - from) * 1024;
+    wire.send(read);
+  };
+  ask(0);
+  for (const std::uint32_t from : {0U, 100U, 200U, 300U}) {
+    if (from != 0) ask(from);
+    for (std::uint32_t i = 0; i < 200; ++i)
+      wire.send(wire.make(b, a, i == 0 ? first : middle, psn + from + i));
+  }
+  wire.finish();
+  EXPECT_TRUE(wire.connection().paired());
+}
+
 /// Two interfaces whose clocks differ by more than an answer takes.
 TEST(TrackerPairing, AnswersBeforeTheirRequestsFindThemByTheirNumbers) {
   for (const std::uint32_t times : {60U, 700U}) {
