@@ -128,10 +128,22 @@ MarkingMatrix MarkingMatrix::of(const std::vector<Flow>& flows) {
   return matrix;
 }
 
-Marking* MarkingMatrix::find(const Flow& flow, const MarkRow& row) noexcept {
-  const Marking key = row_of(flow, row, directions);
+namespace {
+
+template <class Rows>
+auto* find_in(Rows& rows, const Marking& key) noexcept {
   const auto found = std::lower_bound(rows.begin(), rows.end(), key, ByOrder{});
   return found != rows.end() && order_of(*found) == order_of(key) ? &*found : nullptr;
+}
+
+}  // namespace
+
+Marking* MarkingMatrix::find(const Flow& flow, const MarkRow& row) noexcept {
+  return find_in(rows, row_of(flow, row, directions));
+}
+
+const Marking* MarkingMatrix::find(const Flow& flow, const MarkRow& row) const noexcept {
+  return find_in(rows, row_of(flow, row, directions));
 }
 
 std::string direction_text(const Marking& m) {

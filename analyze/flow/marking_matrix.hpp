@@ -48,6 +48,7 @@ struct MarkingMatrix {
   [[nodiscard]] static MarkingMatrix of(const std::vector<Flow>& flows);
   /// The row that contains these packets of the flow; nullptr if the flow was not passed to of().
   [[nodiscard]] Marking* find(const Flow& flow, const MarkRow& row) noexcept;
+  [[nodiscard]] const Marking* find(const Flow& flow, const MarkRow& row) const noexcept;
 };
 
 /// "10.0.0.1 -> 10.0.0.2", "10.0.0.1 -> any", "any -> any".

@@ -57,6 +57,11 @@ inline constexpr EnumNames<Lost, lost_count> lost_names({{Lost::none, ""},
 
 /// Transmissions by `Lost`.
 using LossCounts = std::array<std::uint64_t, lost_count>;
+/// Those that the network lost, as far as the capture shows.
+[[nodiscard]] constexpr std::uint64_t lost_in_network(const LossCounts& lost) noexcept {
+  const auto at = [&](Lost where) { return lost[static_cast<std::size_t>(where)]; };
+  return at(Lost::before_capture) + at(Lost::after_capture) + at(Lost::trimmed);
+}
 
 /// How counted losses are read when the capture has been judged as a whole: a capture that lacks packets must
 /// not be read as if the network had lost them.

@@ -216,7 +216,7 @@ std::uint64_t path_lost(PathIn row) {
   return row.lost[static_cast<std::size_t>(where)];
 }
 std::uint64_t path_lost_in_network(PathIn row) {
-  return row.lost_in_network();
+  return lost_in_network(row.lost);
 }
 std::string path_latency_text(PathIn row, double fraction) {
   if (row.latency_ns.count() == 0) return {};

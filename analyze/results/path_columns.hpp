@@ -38,11 +38,6 @@ struct PathRow {
   std::uint64_t pair_bytes = 0;  ///< of all paths from src to dst
   std::uint64_t pair_paths = 0;  ///< number of these
 
-  /// Packets that the network lost, as far as the capture shows.
-  [[nodiscard]] std::uint64_t lost_in_network() const noexcept {
-    const auto at = [&](Lost where) { return lost[static_cast<std::size_t>(where)]; };
-    return at(Lost::before_capture) + at(Lost::after_capture) + at(Lost::trimmed);
-  }
   /// Its bytes as a multiple of what it would have if all paths between the two had the same; 0 = only path.
   [[nodiscard]] double load() const noexcept {
     if (pair_paths < 2 || pair_bytes == 0) return 0;

@@ -18,9 +18,9 @@ using Action = std::function<int()>;
 // it adds the sub-command to `app`; its callback sets `action`, which also owns the options, so it may
 // outlive the App.
 #define ROCE_COMMANDS(row)                                                                              \
-  row(report) row(packets) row(flows) row(connections) row(incidents) row(paths) row(why) row(markings) \
-      row(pauses) row(dcbx) row(compare) row(check) row(policy) row(capture) row(devices) row(host)     \
-          row(export) row(store) row(ship) row(fleet) row(config) row(schema) row(completion)
+  row(report) row(packets) row(flows) row(connections) row(incidents) row(paths) row(pairs) row(why)    \
+      row(markings) row(pauses) row(dcbx) row(compare) row(check) row(policy) row(capture) row(devices) \
+          row(host) row(export) row(store) row(ship) row(fleet) row(config) row(schema) row(completion)
 
 #define ROCE_DECLARE(name) void add_##name(CLI::App& app, Action& action);
 ROCE_COMMANDS(ROCE_DECLARE)

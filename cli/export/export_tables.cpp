@@ -15,6 +15,7 @@
 #include "analyze/results/marking_columns.hpp"
 #include "analyze/results/mrc_columns.hpp"
 #include "analyze/results/numbered_columns.hpp"
+#include "analyze/results/pair_columns.hpp"
 #include "analyze/results/path_columns.hpp"
 
 namespace roce::cli {
@@ -165,6 +166,7 @@ ExportTables export_tables(const Snapshot& s) {
   add(tables, "incidents", analyze::incident_columns(), analyze::incident_rows(s));
   add(tables, "hosts", analyze::host_columns(), analyze::host_rows(s));
   add_borrowed(tables, "flows", analyze::flow_columns(), s.flows);
+  add(tables, "pairs", analyze::host_pair_columns(), analyze::host_pair_rows(s));
   add(tables, "paths", analyze::path_columns(), analyze::path_rows(s));
   add_borrowed(tables, "findings", analyze::finding_columns(), s.findings);
   add(tables, "series", std::span<const Column<Bucket>>(series_columns), series_rows(s, s.series));

@@ -50,6 +50,10 @@ void write_diagnostics(Page& page, const analyze::Snapshot& snapshot);
                                      std::size_t width);
 [[nodiscard]] std::string paths_csv(const analyze::Snapshot& snapshot, const Listing& listing);
 
+[[nodiscard]] std::string pairs_text(const analyze::Snapshot& snapshot, const Listing& listing,
+                                     std::size_t width);
+[[nodiscard]] std::string pairs_csv(const analyze::Snapshot& snapshot, const Listing& listing);
+
 [[nodiscard]] std::string pauses_text(const analyze::Snapshot& snapshot, const Listing& listing,
                                       std::size_t width);
 [[nodiscard]] std::string pauses_csv(const analyze::Snapshot& snapshot, const Listing& listing);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The commands `report`, `flows`, `connections`, `incidents`, `paths`, `markings`, `pauses` and `dcbx`.
+// The commands `report`, `flows`, `connections`, `incidents`, `paths`, `pairs`, `markings`, `pauses` and
+// `dcbx`.
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
@@ -13,6 +14,7 @@
 #include "analyze/results/incident_columns.hpp"
 #include "analyze/results/link_columns.hpp"
 #include "analyze/results/marking_columns.hpp"
+#include "analyze/results/pair_columns.hpp"
 #include "analyze/results/path_columns.hpp"
 #include "cli/core/analyze_options.hpp"
 #include "cli/core/command.hpp"
@@ -75,6 +77,7 @@ constexpr Table marking_table{markings_text, markings_csv, analyze::markings_jso
 constexpr Table connection_table{connections_text, connections_csv, analyze::connections_json};
 constexpr Table incident_table{incidents_text, incidents_csv, analyze::incidents_json};
 constexpr Table path_table{paths_text, paths_csv, analyze::paths_json};
+constexpr Table pair_table{pairs_text, pairs_csv, analyze::pairs_json};
 constexpr Table pause_table{pauses_text, pauses_csv, analyze::pauses_json};
 constexpr Table dcbx_table{dcbx_text, dcbx_csv, analyze::dcbx_json};
 
@@ -190,6 +193,14 @@ void add_paths(CLI::App& app, Action& action) {
       "paths", "table of paths: what each UDP source port, flow label or segment carries, loses and delays");
   add_table(*command, options, analyze::path_columns());
   command->callback([options, &action] { action = [options] { return run_table(*options, path_table); }; });
+}
+
+void add_pairs(CLI::App& app, Action& action) {
+  auto options = std::make_shared<TableOptions>();
+  CLI::App* command = app.add_subcommand(
+      "pairs", "table of pairs of hosts: what each sends to each other, loses, repeats and waits for");
+  add_table(*command, options, analyze::host_pair_columns());
+  command->callback([options, &action] { action = [options] { return run_table(*options, pair_table); }; });
 }
 
 void add_pauses(CLI::App& app, Action& action) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of `flows`, `connections`, `incidents`, `paths`, `markings`, `pauses` and `dcbx`.
+// The tables of `flows`, `connections`, `incidents`, `paths`, `pairs`, `markings`, `pauses` and `dcbx`.
 #include <fmt/format.h>
 
 #include "analyze/results/connection_columns.hpp"
@@ -7,6 +7,7 @@
 #include "analyze/results/incident_columns.hpp"
 #include "analyze/results/link_columns.hpp"
 #include "analyze/results/marking_columns.hpp"
+#include "analyze/results/pair_columns.hpp"
 #include "analyze/results/path_columns.hpp"
 #include "cli/report/report.hpp"
 
@@ -90,6 +91,18 @@ std::string paths_text(const Snapshot& snapshot, const Listing& listing, std::si
 std::string paths_csv(const Snapshot& snapshot, const Listing& listing) {
   const auto columns = analyze::path_columns();
   const std::vector<analyze::PathRow> rows = analyze::path_rows(snapshot);
+  return table_csv(listed(rows, columns, listing), columns);
+}
+
+std::string pairs_text(const Snapshot& snapshot, const Listing& listing, std::size_t width) {
+  const auto columns = analyze::host_pair_columns();
+  const std::vector<analyze::HostPairRow> rows = analyze::host_pair_rows(snapshot);
+  return text_or_none(listed(rows, columns, listing), columns, listing, width, snapshot, "pairs of hosts");
+}
+
+std::string pairs_csv(const Snapshot& snapshot, const Listing& listing) {
+  const auto columns = analyze::host_pair_columns();
+  const std::vector<analyze::HostPairRow> rows = analyze::host_pair_rows(snapshot);
   return table_csv(listed(rows, columns, listing), columns);
 }
 

@@ -50,6 +50,7 @@ constexpr JsonDocument all_documents[] = {
     {"flows", "1.0", "flows --json", shape<analyze::flows_object>},
     {"connections", "1.0", "connections --json", shape<analyze::connections_object>},
     {"incidents", "1.0", "incidents --json", shape<analyze::incidents_object>},
+    {"pairs", "1.0", "pairs --json", shape<analyze::pairs_object>},
     {"paths", "1.0", "paths --json", shape<analyze::paths_object>},
     {"markings", "1.0", "markings --json", shape<analyze::markings_object>},
     {"pauses", "1.0", "pauses --json", shape<analyze::pauses_object>},
@@ -61,7 +62,7 @@ constexpr JsonDocument all_documents[] = {
      capture_lines},
     {"host-facts", "1.0", "devices --json, host --snapshot FILE", shape<analyze::host_facts_object>},
     {"host", "1.0", "host --json", shape<host_report_object>},
-    {"export", "1.0", "export -o FILE.ndjson, each line", ndjson_shape},
+    {"export", "1.1", "export -o FILE.ndjson, each line", ndjson_shape},
     {"fleet", "1.0", "fleet QUESTION --json", fleet_answers},
     {"store", "1.0", "store status --json", shape<store_status_object>},
 };

@@ -16,7 +16,7 @@ PROGRAM, SAMPLES = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 CAPTURE = os.path.join(SAMPLES, "01_rc_pingpong_s1.pcap")
 
 COMMANDS = (
-    ["report"], ["report", "--json"], ["report", "--html"], ["flows"], ["connections"], ["incidents"], ["paths"], ["markings"], ["pauses"], ["dcbx"],
+    ["report"], ["report", "--json"], ["report", "--html"], ["flows"], ["connections"], ["incidents"], ["paths"], ["pairs"], ["markings"], ["pauses"], ["dcbx"],
     ["why", "--qp", "0x15"], ["why", "--log", "/dev/null"],
     ["packets"], ["packets", "-V"], ["packets", "-T", "json"], ["packets", "-w", "OUT.pcapng"],
     ["check", "--policy", "nvidia"], ["check", "--policy", "nvidia", "--junit", "OUT.xml"], ["policy", "learn"],

@@ -28,9 +28,9 @@ PROGRAM, SAMPLES = sys.argv.pop(1), os.path.abspath(sys.argv.pop(1))
 LOSSY = os.path.join(SAMPLES, "04_write_loss1.cb.pcap.zst")
 NAMES = ("03_rping.pcap", "04_write_loss1.cb.pcap.zst", "06_mix_4qp.pcap.zst", "07_ce_netem10.cb.pcap.zst", "11_three_hosts.pcap.zst",
          "13_dumpcap_2if_loss.pcapng.zst")
-TABLES = ["diagnoses", "connections", "incidents", "hosts", "flows", "paths", "findings", "series", "markings", "pauses", "dcbx",
+TABLES = ["diagnoses", "connections", "incidents", "hosts", "flows", "pairs", "paths", "findings", "series", "markings", "pauses", "dcbx",
           "mrc_streams", "mrc_paths", "mrc_losses", "shells", "mirrors", "diagnostics"]
-OWN_COMMAND = ("connections", "incidents", "flows", "paths", "markings", "pauses", "dcbx")
+OWN_COMMAND = ("connections", "incidents", "flows", "pairs", "paths", "markings", "pauses", "dcbx")
 
 
 def run(*words, **options):

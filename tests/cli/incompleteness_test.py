@@ -124,6 +124,7 @@ COMMANDS = {
     "connections --json": (["connections", "--json", FILES], None, says_in_json),
     "incidents --json": (["incidents", "--json", FILES], None, says_in_json),
     "paths --json": (["paths", "--json", FILES], None, says_in_json),
+    "pairs --json": (["pairs", "--json", FILES], None, says_in_json),
     "why --json": (["why", "--log", "/dev/null", "--json", FILES], None, says_in_json),
     "markings --json": (["markings", "--json", FILES], None, says_in_json),
     "pauses --json": (["pauses", "--json", FILES], None, says_in_json),

@@ -13,7 +13,7 @@ import unittest
 PROGRAM, SAMPLES = os.path.abspath(sys.argv.pop(1)), os.path.abspath(sys.argv.pop(1))
 RPING = os.path.join(SAMPLES, "03_rping.pcap")
 LOSS = os.path.join(SAMPLES, "04_write_loss1.ca.pcap.zst")
-TABLES = ("flows", "connections", "incidents", "paths", "markings", "pauses", "dcbx")
+TABLES = ("flows", "connections", "incidents", "paths", "pairs", "markings", "pauses", "dcbx")
 NOTHING = ("-Y", "frame.number > 1000000")
 
 
@@ -118,7 +118,7 @@ class Usage(unittest.TestCase):
     # --- nothing to show -----------------------------------------------------------------------------
 
     def test_empty_tables_state_that(self):
-        for table, what in zip(TABLES, ("flows", "connections", "incidents", "paths", "markings", "PAUSE or PFC frames", "DCBX settings")):
+        for table, what in zip(TABLES, ("flows", "connections", "incidents", "paths", "pairs of hosts", "markings", "PAUSE or PFC frames", "DCBX settings")):
             self.assertEqual(run(table, RPING, *NOTHING),
                              (0, f"No {what} in the 0 packets that filter and time range select.\n", ""), table)
             status, out, _ = run(table, RPING, *NOTHING, "--csv")

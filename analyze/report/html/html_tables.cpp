@@ -181,8 +181,8 @@ void write_paths(Page& page) {
   const std::vector<PathRow> all = path_rows(page.snapshot);
   if (all.empty()) return;
   const auto rows = first_sightings(all, page.options.top, [](const PathRow& a, const PathRow& b) {
-    const std::uint64_t of_a = a.lost_in_network();
-    const std::uint64_t of_b = b.lost_in_network();
+    const std::uint64_t of_a = lost_in_network(a.lost);
+    const std::uint64_t of_b = lost_in_network(b.lost);
     return of_a != of_b ? of_a > of_b : a.bytes > b.bytes;
   });
   write_table<PathRow>(

@@ -13,6 +13,7 @@
 #include "analyze/report/json/json_columns.hpp"
 #include "analyze/report/json/json_parts.hpp"
 #include "analyze/results/flow_columns.hpp"
+#include "analyze/results/pair_columns.hpp"
 #include "analyze/results/path_columns.hpp"
 #include "dissect/dissect.hpp"
 
@@ -375,6 +376,22 @@ const JsonObject<ReportPage>& connection_keys() {
   return object;
 }
 
+const JsonObject<ReportPage>& pair_keys() {
+  static const auto object = [] {
+    static const auto pair = [] {
+      JsonObject<HostPairRow> o("pair");
+      add_other_columns(o, host_pair_columns());
+      return o;
+    }();
+    JsonObject<ReportPage> o("pairs");
+    o.list("pairs", "what one host sends to another", pair, [](P page) {
+      return ListedRows<HostPairRow>(host_pair_rows(page.s), host_pair_columns(), page.listing);
+    });
+    return o;
+  }();
+  return object;
+}
+
 const JsonObject<ReportPage>& path_keys() {
   static const auto object = [] {
     static const auto path = [] {
@@ -592,6 +609,11 @@ const JsonObject<ReportPage>& markings_object() {
   static const auto object = report_page_of("markings_page", {&marking_keys()});
   return object;
 }
+const JsonObject<ReportPage>& pairs_object() {
+  static const auto object = report_page_of("pairs_page", {&pair_keys()});
+  return object;
+}
+
 const JsonObject<ReportPage>& paths_object() {
   static const auto object = report_page_of("paths_page", {&path_keys()});
   return object;
@@ -621,6 +643,10 @@ void incidents_json(const Snapshot& snapshot, const Listing& listing, bool prett
 void markings_json(const Snapshot& snapshot, const Listing& listing, bool pretty, const ReportSink& sink) {
   write_report_page(markings_object(), snapshot, listing, pretty, sink);
 }
+void pairs_json(const Snapshot& snapshot, const Listing& listing, bool pretty, const ReportSink& sink) {
+  write_report_page(pairs_object(), snapshot, listing, pretty, sink);
+}
+
 void paths_json(const Snapshot& snapshot, const Listing& listing, bool pretty, const ReportSink& sink) {
   write_report_page(paths_object(), snapshot, listing, pretty, sink);
 }

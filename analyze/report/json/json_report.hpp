@@ -29,6 +29,7 @@ const JsonObject<ReportPage>& flows_object();
 const JsonObject<ReportPage>& incidents_object();
 const JsonObject<ReportPage>& markings_object();
 const JsonObject<ReportPage>& connections_object();
+const JsonObject<ReportPage>& pairs_object();
 const JsonObject<ReportPage>& paths_object();
 const JsonObject<ReportPage>& pauses_object();
 const JsonObject<ReportPage>& dcbx_page_object();
@@ -48,6 +49,8 @@ void markings_json(const Snapshot& snapshot, const Listing& listing, bool pretty
 void connections_json(const Snapshot& snapshot, const Listing& listing, bool pretty, const ReportSink& sink);
 /// "paths" and `diagnostics`; the report has none: they are sums of its flows.
 void paths_json(const Snapshot& snapshot, const Listing& listing, bool pretty, const ReportSink& sink);
+/// "pairs" and `diagnostics`; the report has none: they are sums of its flows.
+void pairs_json(const Snapshot& snapshot, const Listing& listing, bool pretty, const ReportSink& sink);
 /// The pauses of the report's `congestion`, and `diagnostics`.
 void pauses_json(const Snapshot& snapshot, const Listing& listing, bool pretty, const ReportSink& sink);
 /// The report's `dcbx` and `diagnostics`. Its links refer to ports by index, so all ports are written, in the
