@@ -3,6 +3,10 @@
 
 namespace roce::gui {
 
+RowPackets packets_of(const analyze::HostPairRow& row) {
+  return {analyze::host_pair_filter(row), 0};
+}
+
 RowPackets packets_of(const analyze::PathRow& row) {
   return {analyze::path_filter(row), 0};
 }

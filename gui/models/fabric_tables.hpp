@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables of the fabric: paths, MRC, shells, mirrors and what switches exported, with the columns of reports
-// and exports; see TableModel.
+// Tables of the fabric: pairs of hosts, paths, MRC, shells, mirrors and what switches exported, with the
+// columns of reports and exports; see TableModel.
 #pragma once
 
 #include <cstddef>
@@ -14,6 +14,7 @@
 #include "analyze/results/export_columns.hpp"
 #include "analyze/results/mrc_columns.hpp"
 #include "analyze/results/numbered_columns.hpp"
+#include "analyze/results/pair_columns.hpp"
 #include "analyze/results/path_columns.hpp"
 #include "gui/models/table_model.hpp"
 
@@ -42,6 +43,9 @@ class FabricRows {
   std::vector<Row> rows_;
 };
 
+struct PairTable : FabricRows<analyze::HostPairRow, analyze::host_pair_columns, 2> {
+  explicit PairTable(const analyze::Snapshot& snapshot) : FabricRows(analyze::host_pair_rows(snapshot)) {}
+};
 struct PathTable : FabricRows<analyze::PathRow, analyze::path_columns, 6> {
   explicit PathTable(const analyze::Snapshot& snapshot) : FabricRows(analyze::path_rows(snapshot)) {}
 };
@@ -98,6 +102,7 @@ struct ExportDropTable : private ExportedDrops,
   ExportDropTable& operator=(const ExportDropTable&) = delete;
 };
 
+using PairModel = TableModel<PairTable>;
 using PathModel = TableModel<PathTable>;
 using MrcStreamModel = TableModel<MrcStreamTable>;
 using MrcPathModel = TableModel<MrcPathTable>;
@@ -115,6 +120,7 @@ struct RowPackets {
   std::string filter;
   std::uint64_t packet = 0;
 };
+[[nodiscard]] RowPackets packets_of(const analyze::HostPairRow& row);
 [[nodiscard]] RowPackets packets_of(const analyze::PathRow& row);
 [[nodiscard]] RowPackets packets_of(const analyze::MrcStream* row);
 [[nodiscard]] RowPackets packets_of(const analyze::MrcPathRow& row);

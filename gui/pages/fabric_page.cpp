@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/pages/fabric_page.hpp"
 
+#include <QHBoxLayout>
 #include <QSplitter>
 #include <algorithm>
+#include <new>
+#include <utility>
+
+#include "analyze/base/address_text.hpp"
 
 namespace roce::gui {
 namespace {
@@ -19,13 +24,14 @@ QString lines_of(const std::vector<std::string>& texts) {
 
 FabricPage::FabricPage(AnalysisSession& session, Selection& selection, QWidget* parent)
     : Page(session, selection, parent), tabs_(new QTabWidget) {
-  tabs_->setAccessibleName(tr("Paths, MRC, shells, mirrors and switches"));
+  tabs_->setAccessibleName(tr("Hosts, paths, MRC, shells, mirrors and switches"));
   tabs_->setDocumentMode(true);
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(6, 6, 6, 6);
   layout->addWidget(tabs_);
   setFocusProxy(tabs_);
 
+  add_hosts();
   QVBoxLayout* column = add_tab(paths, tr("Search paths: address, UDP source port, segment"));
   TableView* table =
       add_table(paths, tr("Paths"), path_model_, tr("No RoCE in this capture, so no paths of it."));
@@ -81,7 +87,95 @@ FabricPage::FabricPage(AnalysisSession& session, Selection& selection, QWidget* 
   add_inner(switches, tr("Ports of switches"), tr("Ports"), port_model_,
             tr("No switch sent counters of its ports."));
   connect(tabs_, &QTabWidget::currentChanged, this, &FabricPage::refresh);
+  make_matrix();
   refresh();
+}
+
+void FabricPage::add_hosts() {
+  QVBoxLayout* column = add_tab(hosts, tr("Search pairs: address"));
+  measure_ = new QComboBox;
+  measure_->setObjectName(QStringLiteral("matrix_measure"));
+  measure_->setAccessibleName(tr("What the matrix shows"));
+  for (const MatrixMeasure& measure : matrix_measures()) measure_->addItem(measure_heading(measure));
+  auto* row = new QHBoxLayout;
+  auto* name = new QLabel(tr("Sho&w:"));
+  name->setBuddy(measure_);
+  row->addWidget(name);
+  row->addWidget(measure_);
+  row->addStretch(1);
+  column->addLayout(row);
+  matrix_ = new HostMatrixView;
+  matrix_->setAccessibleName(tr("Hosts against hosts"));
+  pairs_ = add_table(hosts, tr("Pairs of hosts"), pair_model_, no_connections_text());
+  pairs_->show_columns({"src", "dst", "packets", "bytes", "lost", "lost_share", "retransmitted_share", "naks",
+                        "ce_share", "cnps", "latency_p99_ns"});
+  auto* split = new QSplitter(Qt::Horizontal);
+  split->addWidget(matrix_);
+  split->addWidget(pairs_);
+  split->setStretchFactor(0, 2);
+  split->setStretchFactor(1, 3);
+  split->setChildrenCollapsible(false);
+  column->addWidget(split, 1);
+  connect(measure_, &QComboBox::currentIndexChanged, this,
+          [this](int index) { matrix_->set_measure(static_cast<std::size_t>(std::max(0, index))); });
+  connect(matrix_, &HostMatrixView::pair_chosen, this, &FabricPage::show_pair);
+  connect(matrix_, &HostMatrixView::pair_activated, this, &FabricPage::lead_to_connections);
+  connect(pairs_, &TableView::row_chosen, this, [this] {
+    const int chosen = pairs_->currentIndex().row();
+    if (chosen < 0) return;
+    const analyze::HostPairRow& pair = pair_model_.row(chosen);
+    matrix_->set_current(matrix_->matrix().cell(pair.src, pair.dst));
+  });
+  offer(pairs_, tr("Show &connections"), tr("Show the connections between the two hosts"),
+        [this] { lead_to_connections(); });
+}
+
+/// The row of the chosen square.
+void FabricPage::show_pair() {
+  if (!matrix_->current()) return;
+  const HostMatrix& all = matrix_->matrix();
+  const HostMatrix::Cell& cell = all.cells()[*matrix_->current()];
+  for (int row = 0; row < pair_model_.rowCount(); ++row) {
+    const analyze::HostPairRow& pair = pair_model_.row(row);
+    if (pair.src != all.host(cell.from) || pair.dst != all.host(cell.to)) continue;
+    pairs_->select_key(pair_model_.index(row, 0).data(TableModelBase::key_role).toString());
+    return;
+  }
+}
+
+void FabricPage::lead_to_connections() {
+  if (!matrix_->current()) return;
+  const HostMatrix& all = matrix_->matrix();
+  const HostMatrix::Cell& cell = all.cells()[*matrix_->current()];
+  Q_EMIT pair_chosen(all.name(cell.from) + QLatin1Char(' ') + all.name(cell.to));
+  Q_EMIT leads_to(PageId::connections);
+}
+
+/// On another thread: it grows with the capture.
+void FabricPage::make_matrix() {
+  matrix_made_ = false;
+  matrix_->say(why_empty(no_connections_text()));
+  if (!shown()) {
+    making_.cancel();
+    matrix_->show_matrix(std::make_shared<HostMatrix>());
+    matrix_made_ = true;
+    return;
+  }
+  making_.run([this, snapshot = shown()]() -> std::function<void()> {
+    std::shared_ptr<const HostMatrix> made;
+    try {
+      made = std::make_shared<const HostMatrix>(*snapshot);
+    } catch (const std::bad_alloc&) {
+      // The table remains.
+    }
+    return [this, made = std::move(made)] {
+      matrix_made_ = true;
+      matrix_->say(made == nullptr     ? tr("Not enough memory")
+                   : made->size() == 0 ? why_empty(no_connections_text())
+                                       : QString());
+      matrix_->show_matrix(made == nullptr ? std::make_shared<HostMatrix>() : made);
+    };
+  });
 }
 
 QVBoxLayout* FabricPage::add_tab(Part part, const QString& hint) {
@@ -145,12 +239,14 @@ QWidget* FabricPage::search_field() {
 }
 
 bool FabricPage::is_settled() const {
-  return Page::is_settled() && std::all_of(shown_tables_.begin(), shown_tables_.end(),
-                                           [](const Shown& each) { return each.model->is_settled(); });
+  return Page::is_settled() && matrix_made_ &&
+         std::all_of(shown_tables_.begin(), shown_tables_.end(),
+                     [](const Shown& each) { return each.model->is_settled(); });
 }
 
 void FabricPage::show_snapshot() {
   for (const Shown& each : shown_tables_) each.model->show(shown());
+  make_matrix();
 }
 
 QString FabricPage::note_of(Part part) const {
@@ -166,6 +262,10 @@ QString FabricPage::note_of(Part part) const {
     case switches:
       return lines_of({analyze::exports_text(s.exports), analyze::export_gaps_text(s.exports),
                        analyze::sample_shares_text(s.exports), analyze::export_records_text(s.exports)});
+    case hosts:
+      if (!s.completeness.may_judge_losses())
+        return tr("This capture lacks packets, so losses and repeats between hosts cannot be told.");
+      return {};
     case paths:
       return s.mrc == nullptr ? QString() : tr("What MRC lost on its paths is told in its own tables.");
     case part_count:
@@ -176,7 +276,8 @@ QString FabricPage::note_of(Part part) const {
 
 void FabricPage::refresh() {
   // Parts that the capture has nothing of stay: "(0)" shows it, and the table says why.
-  const QString titles[] = {tr("Pa&ths"), tr("M&RC"), tr("She&lls"), tr("M&irrors"), tr("S&witches")};
+  const QString titles[] = {tr("H&osts"),  tr("Pa&ths"),   tr("M&RC"),
+                            tr("She&lls"), tr("M&irrors"), tr("S&witches")};
   std::array<int, part_count> rows{};
   for (const Shown& each : shown_tables_) {
     each.view->set_reason(why_empty(each.none));

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <QComboBox>
 #include <QLabel>
 #include <QTabWidget>
 #include <QVBoxLayout>
 #include <array>
 #include <vector>
 
+#include "gui/charts/host_matrix_view.hpp"
+#include "gui/models/background_call.hpp"
 #include "gui/models/fabric_tables.hpp"
 #include "gui/pages/filter_bar.hpp"
 #include "gui/pages/page.hpp"
@@ -14,14 +17,14 @@
 
 namespace roce::gui {
 
-/// What lies between the hosts: paths, MRC, shells, mirrors, and what switches exported. Tables that have no
-/// rows say why.
+/// Hosts against hosts, and what lies between them: paths, MRC, shells, mirrors, and what switches exported.
+/// Tables that have no rows say why.
 class FabricPage : public Page {
   Q_OBJECT
 
  public:
   /// Tabs, in their order.
-  enum Part { paths, mrc, shells, mirrors, switches, part_count };
+  enum Part { hosts, paths, mrc, shells, mirrors, switches, part_count };
 
   FabricPage(AnalysisSession& session, Selection& selection, QWidget* parent = nullptr);
 
@@ -29,6 +32,11 @@ class FabricPage : public Page {
   [[nodiscard]] bool is_settled() const override;
   [[nodiscard]] QTabWidget& tabs() noexcept { return *tabs_; }
   [[nodiscard]] const PathModel& path_rows() const noexcept { return path_model_; }
+  [[nodiscard]] HostMatrixView& matrix() noexcept { return *matrix_; }
+
+ Q_SIGNALS:
+  /// Show the connections with all words of that text.
+  void pair_chosen(const QString& text);
 
  protected:
   void show_snapshot() override;
@@ -50,6 +58,10 @@ class FabricPage : public Page {
     QString none;
   };
 
+  void add_hosts();
+  void make_matrix();
+  void show_pair();
+  void lead_to_connections();
   QVBoxLayout* add_tab(Part part, const QString& hint);
   template <class Model>
   TableView* add_table(Part part, const QString& name, Model& model, const QString& none);
@@ -61,6 +73,7 @@ class FabricPage : public Page {
   void refresh();
   [[nodiscard]] QString note_of(Part part) const;
 
+  PairModel pair_model_;
   PathModel path_model_;
   MrcStreamModel mrc_stream_model_;
   MrcPathModel mrc_path_model_;
@@ -75,6 +88,11 @@ class FabricPage : public Page {
   std::array<Tab, part_count> parts_;
   std::vector<Shown> shown_tables_;
   QTabWidget* tabs_;
+  HostMatrixView* matrix_ = nullptr;
+  QComboBox* measure_ = nullptr;
+  TableView* pairs_ = nullptr;
+  BackgroundCall making_{*this};
+  bool matrix_made_ = true;  ///< of shown()
 };
 
 }  // namespace roce::gui

@@ -221,6 +221,7 @@ void MainWindow::connect_pages() {
   connect(overview_, &OverviewPage::interface_chosen, live_, &LivePage::choose_device);
   connect(overview_, &OverviewPage::open_wanted, this, &MainWindow::ask_files);
   connect(overview_, &OverviewPage::host_chosen, connections_, &ConnectionsPage::search);
+  connect(fabric_, &FabricPage::pair_chosen, connections_, &ConnectionsPage::search);
   connect(markings_, &MarkingsPage::addresses_chosen, connections_, &ConnectionsPage::search);
   compare_->set_question([this] { return questions_.files_to_open(this); });
   connect(compare_, &ComparePage::packet_wanted, this, &MainWindow::show_packet);

@@ -53,6 +53,54 @@ TEST(FabricPage, PathsLeadToTheirPackets) {
   }
 }
 
+TEST(FabricPage, PairsLeadToTheirPackets) {
+  const auto window = make_window();
+  open_sample(*window, "04_write_loss1.cb.pcap.zst");
+  window->fabric().tabs().setCurrentIndex(FabricPage::hosts);
+  expect_packets(*window, "Pairs of hosts");
+}
+
+// A square, its row and the connections between the two hosts.
+TEST(FabricPage, ASquareLeadsToItsConnections) {
+  const auto window = make_window();
+  open_sample(*window, "04_write_loss1.cb.pcap.zst");
+  window->show_page(PageId::fabric);
+  window->fabric().tabs().setCurrentIndex(FabricPage::hosts);
+  ASSERT_TRUE(eventually([&] { return window->fabric().is_settled(); }));
+  HostMatrixView& matrix = window->fabric().matrix();
+  ASSERT_EQ(matrix.matrix().size(), 2U);
+  const auto cell = matrix.matrix().cell(0, 1);
+  ASSERT_TRUE(cell);
+  QTest::mouseClick(&matrix, Qt::LeftButton, {}, matrix.place_of(*cell));
+  EXPECT_EQ(matrix.current(), cell);
+  TableView& pairs = table(*window, "Pairs of hosts");
+  EXPECT_EQ(pairs.currentIndex().siblingAtColumn(0).data().toString().toStdString(), "10.77.0.1");
+  EXPECT_TRUE(matrix.cell_text(*cell).contains(QStringLiteral("Lost: 1.3 %")))
+      << matrix.cell_text(*cell).toStdString();
+  // The arrow keys go from pair to pair.
+  QTest::keyClick(&matrix, Qt::Key_Down);
+  EXPECT_EQ(matrix.current(), cell) << "nobody else sends to it";
+  QTest::keyClick(&matrix, Qt::Key_Plus);
+  QTest::keyClick(&matrix, Qt::Key_Home);
+  QTest::keyClick(&matrix, Qt::Key_Return);
+  QApplication::processEvents();
+  EXPECT_FALSE(window->connections().visibleRegion().isEmpty());
+  EXPECT_EQ(qobject_cast<QLineEdit*>(window->connections().search_field())->text().toStdString(),
+            "10.77.0.1 10.77.0.2");
+  EXPECT_EQ(window->connections().table().rows().rowCount(), 1);
+}
+
+TEST(FabricPage, AMatrixWithoutHostsSaysWhy) {
+  const auto window = make_window();
+  EXPECT_EQ(window->fabric().matrix().said().toStdString(), "No capture");
+  open_sample(*window, "04_write_loss1.cb.pcap.zst");
+  EXPECT_EQ(window->fabric().matrix().said().toStdString(), "");
+  window->findChild<QAction*>(QStringLiteral("close"))->trigger();
+  ASSERT_TRUE(eventually([&] { return window->fabric().is_settled(); }));
+  EXPECT_EQ(window->fabric().matrix().said().toStdString(), "No capture");
+  EXPECT_EQ(window->fabric().matrix().matrix().size(), 0U);
+}
+
 TEST(FabricPage, MirrorsLeadToTheirPackets) {
   const auto window = make_window();
   open_sample(*window, "09_mirror_erspan2.pcap.zst");
@@ -77,6 +125,7 @@ TEST(FabricPage, SearchLeavesTheRowsOfAWord) {
   const auto window = make_window();
   open_sample(*window, "04_write_loss1.cb.pcap.zst");
   window->show_page(PageId::fabric);
+  window->fabric().tabs().setCurrentIndex(FabricPage::paths);
   TableView& paths = table(*window, "Paths");
   const int all = paths.rows().rowCount();
   auto* field = qobject_cast<QLineEdit*>(window->fabric().search_field());
