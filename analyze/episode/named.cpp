@@ -299,13 +299,15 @@ std::int32_t Named::crossed_by(const Asked& asked, std::int32_t named) const {
 /// Whether the NAK waited behind READ responses while the named one, a repeat, passed it: answers leave in
 /// the order of the requests (IBTA 9.7.5.1.1), so a NAK comes behind all that is read before its PSN, and
 /// says nothing of what came since something behind an earlier hole made the responder ask. One NAK is sent
-/// for a hole (9.7.5.2.8): so only where none had come for that.
+/// for a hole (9.7.5.2.8): so only where none had come for that, nor for one before it, unless the responder
+/// keeps what comes early: until that is repaired the others are thrown away, and no hole among them.
 bool Named::waited(const Asked& asked, std::int32_t named) const {
   const std::int32_t earlier = sent_.last_before(asked.psn, named);
   if (!any_between(earlier, named, [&](const Sent& sent) { return sent.psn > asked.psn; })) return false;
   for (const Asked& other : scene_.answers.asked()) {
     if (other.note >= named) break;
-    if (other.note > earlier && other.psn == asked.psn) return false;
+    const bool thrown_away = other.psn < asked.psn && scene_.facts.keeps <= 0;
+    if (other.note > earlier && (other.psn == asked.psn || thrown_away)) return false;
   }
   bool behind_response = false;
   for (std::int32_t i = named + 1; i < asked.note; ++i) {

@@ -441,6 +441,30 @@ TEST(EpisodeLosses, WhatIsAskedForAndNeverCameUntilTheEndOfTheCaptureWasLost) {
   expect_said(text, facts);
 }
 
+/// The responder threw all away that came behind the hole at 9, so the first 12 left no hole: the NAK behind the
+/// READ responses asks for the second one, which was lost as well, or is late.
+TEST(EpisodeLosses, ANakBehindResponsesTellsOfARepeatThatFollowedAnotherNak) {
+  expect_said(R"(
+        0 write 8        |
+       10 ack 8          |
+       30 write 9        |
+       31 read 10 +2     |
+       32 write 12       |
+       33 write 13       |
+       50 nak 9          | after=1
+       60 write 9        | nak
+       61 read 10 +2     | nak
+       62 write 12       | nak
+       63 write 13       | nak
+       80 begin 10       |
+       81 end 11         |
+       82 nak 12         | open
+       92 write 12       | nak
+       93 write 13       | nak
+      110 ack 13         |
+  )");
+}
+
 /// Answers leave in the order of the requests (IBTA 9.7.5.1.1): the NAK of the hole at 13 waited until the
 /// READ had been answered, and crossed with the repeat that the missing response 11 had asked for. What had
 /// come in the meantime it does not know.
