@@ -264,7 +264,9 @@ Copies::Order Copies::in_order(bool request, bool long_ago) {
     std::int32_t waiting = last < 0 ? -1 : next_of_side[static_cast<std::size_t>(last)];
     for (int k = 0; k < looked_at && waiting >= 0 && waiting < before; ++k) {
       const auto at_last = static_cast<std::size_t>(waiting);
-      const std::int32_t shows = shown[at_last] ? -1 : alike_next[at_last];
+      std::int32_t shows = shown[at_last] ? -1 : alike_next[at_last];
+      // What was sent again meanwhile has still to be shown.
+      while (shows >= 0 && shows <= i) shows = alike_next[static_cast<std::size_t>(shows)];
       waiting = next_of_side[at_last];
       if (shows <= i || shows > until) continue;
       const auto asks = [&](const Note& each) {
@@ -329,8 +331,19 @@ void Copies::by_order(bool request, bool others_are) {
   }
   if (!twice) return;
   if (request) twice_in_order_ = true;
+  List<bool> shown(notes_.size());
+  for (const std::int32_t of : order.of) {
+    if (of >= 0) shown[static_cast<std::size_t>(of)] = true;
+  }
   for (std::size_t i = 0; i < notes_.size(); ++i) {
-    if (order.of[i] >= 0) say(i, Rule::in_turn, order.of[i]);
+    const std::int32_t of = said_[i].of;
+    if (order.of[i] >= 0) {
+      say(i, Rule::in_turn, order.of[i]);
+    } else if (said_[i].rule == Rule::steady_lag && of >= 0 && shown[static_cast<std::size_t>(of)] &&
+               notes_[i].request == request) {
+      said_[i] =
+          {};  // what it seemed to show is shown again by another: it was sent again, so soon by chance
+    }
   }
 }
 

@@ -296,6 +296,37 @@ TEST(Mirror, ShowsWhereALossWasUnlessItShowsThePacketOnce) {
 }
 
 /// Who goes back once is a sender, though all comes twice and in the same order.
+// Two points, 15 us apart, and nothing tells transmissions apart but their order. What is sent again for a
+// NAK passes the first point while the second one still shows what went before, and by then looks like its
+// copies.
+TEST(Mirror, NoCopyShowsACopy) {
+  std::vector<Line> lines;
+  const auto send = [&](int at, int psn) {
+    for (const int lag : {0, 15}) lines.emplace_back(at + lag, "write " + std::to_string(psn) + " | ");
+  };
+  for (int i = 0; i < 60; ++i) send(i, 10 + i);
+  for (const int lag : {0, 2}) lines.emplace_back(62 + lag, "nak 46 | ");
+  for (int i = 0; i < 24; ++i) send(66 + i, 46 + i);
+  for (const int lag : {0, 2}) lines.emplace_back(92 + lag, "nak 58 | ");
+  for (int i = 0; i < 12; ++i) send(96 + i, 58 + i);
+  for (int i = 0; i < 20; ++i) send(110 + i, 70 + i);
+  for (const int lag : {0, 2}) lines.emplace_back(150 + lag, "ack 89 | ");
+  const std::vector<Note> notes = notes_of(lines_of(lines));
+  Facts facts;
+  facts.answers_captured = true;
+  const List<Copied> said = find_copies(notes, facts);
+  std::size_t copies = 0;
+  for (std::size_t i = 0; i < notes.size(); ++i) {
+    if (!notes[i].request || said[i].rule == Rule::none) continue;
+    ++copies;
+    ASSERT_GE(said[i].of, 0);
+    const auto of = static_cast<std::size_t>(said[i].of);
+    EXPECT_EQ(said[of].rule, Rule::none) << "packet " << i << " shows a copy";
+    EXPECT_EQ(notes[i].time_ns - notes[of].time_ns, 15'000) << "packet " << i;
+  }
+  EXPECT_EQ(copies, 116U);
+}
+
 TEST(Mirror, APassOfAllThatWasSentIsNoSecondPoint) {
   std::vector<Line> lines;
   for (int i = 0; i < 40; ++i) {

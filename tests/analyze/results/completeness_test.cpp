@@ -328,7 +328,9 @@ TEST(Completeness, two_points_that_both_show_a_connection_leave_nothing_open) {
   show_twice(1, 90);
   EXPECT_TRUE(s.completeness.bears(needs::losses_at_a_place, c));
   EXPECT_FALSE(s.completeness.bears(needs::losses_at_a_place));
-  show_twice(0, 401);
+  show_twice(0, 420);  // repeats that passed for copies
+  EXPECT_TRUE(s.completeness.bears(needs::losses_at_a_place, c));
+  show_twice(0, 501);
   EXPECT_FALSE(s.completeness.bears(needs::losses_at_a_place, c));
 }
 
