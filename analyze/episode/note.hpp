@@ -128,6 +128,8 @@ struct Ruling {
 
 /// A transmission that did not arrive, or that the capture missed.
 struct Loss {
+  /// Undecided: it, or something else that explains as much. Booked by no ruling; its incident says "at
+  /// least".
   Lost where = Lost::none;
   bool request = false;  ///< else a response
   std::int64_t psn = 0;
