@@ -142,6 +142,8 @@ bool Tracker::Impl::used_again(std::uint32_t connection) {
   bool another = false;
   for (unsigned requester = 0; requester < 2 && !another; ++requester) {
     if (open.watch[requester] == nullptr && open.first_request(requester, open.use) == nullptr) continue;
+    // Held, but no request of that side was followed: nothing to be told from.
+    if (track.spaces[requester] == nullptr) continue;
     const episode::Use use = use_of(track, open, requester);
     another = use == episode::Use::another;
     open.shown_again = open.shown_again || use == episode::Use::shown_again;
@@ -170,7 +172,8 @@ void Tracker::Impl::drop_strays(Track& track) {
     const PacketRecord& record = open.held[i].record;
     const unsigned side = open.held[i].side;
     const bool request = dissect::opcode_info(record.opcode).request;
-    if (!request || !track.spaces[side]->far_off(record) || !believed(track.places[side], record)) {
+    const PsnSpace* const space = track.spaces[side].get();
+    if (!request || space == nullptr || !space->far_off(record) || !believed(track.places[side], record)) {
       ++i;
       continue;
     }
