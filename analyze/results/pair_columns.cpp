@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <cstddef>
 #include <map>
 #include <numeric>
@@ -13,8 +11,6 @@
 #include "analyze/base/address_text.hpp"
 #include "analyze/base/units.hpp"
 #include "analyze/flow/flow.hpp"
-#include "analyze/results/connection_columns.hpp"
-#include "analyze/results/host_columns.hpp"
 #include "analyze/results/loss_columns.hpp"
 #include "analyze/results/path_columns.hpp"
 
@@ -41,7 +37,7 @@ class PairTable {
     }
   }
 
-  void add(const Connection& connection, std::optional<Severity> worst) {
+  void add(const Connection& connection) {
     for (std::size_t side = 0; side < 2; ++side) {
       const auto& from = connection.ends[side].address;
       const auto& to = connection.ends[1 - side].address;
@@ -56,7 +52,6 @@ class PairTable {
       row.cnps += connection.cnps[1 - side];
       row.naks = std::accumulate(requester.trouble->naks.begin(), requester.trouble->naks.end(), row.naks);
       for (const OperationStats& operation : requester.operations) row.latency_ns.merge(operation.latency_ns);
-      if (worst) row.worst = std::max(row.worst.value_or(*worst), *worst);
     }
   }
 
@@ -181,8 +176,7 @@ std::vector<HostPairRow> host_pair_rows(const Snapshot& snapshot) {
   PairTable table;
   for (const PathRow& path : path_rows(snapshot)) table.add(path);
   for (const Flow& flow : snapshot.flows) table.add_marks(snapshot, flow);
-  const std::vector<std::optional<Severity>> worst = connection_severities(snapshot);
-  for (std::size_t i = 0; i < snapshot.connections.size(); ++i) table.add(snapshot.connections[i], worst[i]);
+  for (const Connection& connection : snapshot.connections) table.add(connection);
   return table.take();
 }
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -11,7 +10,6 @@
 #include "analyze/base/histogram.hpp"
 #include "analyze/packet/verdict.hpp"
 #include "analyze/results/columns.hpp"
-#include "analyze/results/finding.hpp"
 #include "analyze/results/snapshot.hpp"
 #include "dissect/types.hpp"
 
@@ -30,10 +28,9 @@ struct HostPairRow {
   std::uint64_t late = 0;
   std::uint64_t retransmitted = 0;
   LossCounts lost{};
-  std::uint64_t naks = 0;              ///< received by src, RNR NAKs included
-  std::uint64_t wrong_marks = 0;       ///< packets with markings that the policy forbids
-  Histogram latency_ns;                ///< of operations that src requested
-  std::optional<Severity> worst = {};  ///< of the findings about their connections
+  std::uint64_t naks = 0;         ///< received by src, RNR NAKs included
+  std::uint64_t wrong_marks = 0;  ///< packets with markings that the policy forbids
+  Histogram latency_ns;           ///< of operations that src requested
 
   /// Transmissions, those among them that were lost before the capture saw them.
   [[nodiscard]] std::uint64_t sent() const noexcept {

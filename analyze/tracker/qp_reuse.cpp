@@ -13,9 +13,17 @@
 
 namespace roce::analyze {
 
-const PacketRecord* Episode::first_request(unsigned of, std::size_t from) const noexcept {
-  for (std::size_t i = from; i < held.size(); ++i) {
-    if (held[i].side == of && dissect::opcode_info(held[i].record.opcode).request) return &held[i].record;
+/// A request that tells something: a CNP is none, nor is what is damaged.
+bool Tracker::Impl::is_request_of(const Track& track, const Held& packet, unsigned side) const {
+  return packet.side == side && dissect::opcode_info(packet.record.opcode).request &&
+         tells_of(track, packet, side);
+}
+
+/// The first request of that side, from that packet of the episode on; null: there is none.
+const PacketRecord* Tracker::Impl::first_request(const Track& track, unsigned of, std::size_t from) const {
+  const std::vector<Held>& all = track.episode->held;
+  for (std::size_t i = from; i < all.size(); ++i) {
+    if (is_request_of(track, all[i], of)) return &all[i].record;
   }
   return nullptr;
 }
@@ -64,7 +72,7 @@ void Tracker::Impl::note_beginning(Track& track, unsigned side, const PacketReco
   const bool some = open.use != Episode::none;
   bool here = !some;
   if (space != nullptr && space->requests_seen()) {
-    const PacketRecord* const before = some ? open.first_request(side, open.use) : nullptr;
+    const PacketRecord* const before = some ? first_request(track, side, open.use) : nullptr;
     const bool far = space->far_off(record);
     if (before != nullptr && (far || space->far_off(*before))) {
       // Only what follows it shows that one far off is none that strayed here.
@@ -88,6 +96,8 @@ void Tracker::Impl::note_beginning(Track& track, unsigned side, const PacketReco
 /// What the packets since then say of the requests of that side. Those that were asked before are not asked
 /// again, unless one since then changes what the earlier ones mean.
 episode::Use Tracker::Impl::use_of(const Track& track, Episode& open, unsigned requester) const {
+  // What seemed damaged when it was held may be believed by now, and is of no sequence yet.
+  if (track.spaces[requester] == nullptr) return episode::Use::unknown;
   DeepPtr<Episode::Watch>& watch = open.watch[requester];
   const PsnSpace& space = *track.spaces[requester];
   bool goes_on =
@@ -141,9 +151,7 @@ bool Tracker::Impl::used_again(std::uint32_t connection) {
   bool same = false;
   bool another = false;
   for (unsigned requester = 0; requester < 2 && !another; ++requester) {
-    if (open.watch[requester] == nullptr && open.first_request(requester, open.use) == nullptr) continue;
-    // Held, but no request of that side was followed: nothing to be told from.
-    if (track.spaces[requester] == nullptr) continue;
+    if (open.watch[requester] == nullptr && first_request(track, requester, open.use) == nullptr) continue;
     const episode::Use use = use_of(track, open, requester);
     another = use == episode::Use::another;
     open.shown_again = open.shown_again || use == episode::Use::shown_again;
@@ -171,9 +179,8 @@ void Tracker::Impl::drop_strays(Track& track) {
   for (std::size_t i = from; i < open.held.size();) {
     const PacketRecord& record = open.held[i].record;
     const unsigned side = open.held[i].side;
-    const bool request = dissect::opcode_info(record.opcode).request;
     const PsnSpace* const space = track.spaces[side].get();
-    if (!request || space == nullptr || !space->far_off(record) || !believed(track.places[side], record)) {
+    if (!is_request_of(track, open.held[i], side) || space == nullptr || !space->far_off(record)) {
       ++i;
       continue;
     }

@@ -140,8 +140,6 @@ struct Episode {
   };
   std::array<DeepPtr<Watch>, 2> watch;  ///< by requester
   std::uint64_t first_frame = 0;        ///< under which it is among the open ones
-  /// The first request of that side from there on; nullptr if there is none.
-  [[nodiscard]] const PacketRecord* first_request(unsigned of, std::size_t from) const noexcept;
 };
 
 /// The packets of an episode, of one PSN space. While an episode::Scratch exists.
@@ -242,6 +240,8 @@ struct Tracker::Impl {
                        Verdict& verdict);
   [[nodiscard]] static std::uint32_t pmtu_of(const Track& track, const Episode& episode);
   [[nodiscard]] bool tells_of(const Track& track, const Held& packet, unsigned requester) const;
+  [[nodiscard]] const PacketRecord* first_request(const Track& track, unsigned of, std::size_t from) const;
+  [[nodiscard]] bool is_request_of(const Track& track, const Held& packet, unsigned side) const;
   [[nodiscard]] episode::Use use_of(const Track& track, Episode& open, unsigned requester) const;
   [[nodiscard]] EpisodeNotes notes_of(const Track& track, const Episode& episode, unsigned requester) const;
   bool explain_episode(std::uint32_t connection);

@@ -37,7 +37,6 @@ static_assert(std::size(colour_of_measure) == matrix_measure_count);
 
 HostMatrixView::HostMatrixView(QWidget* parent) : QWidget(parent), matrix_(std::make_shared<HostMatrix>()) {
   setFocusPolicy(Qt::StrongFocus);
-  setMouseTracking(false);
 }
 
 void HostMatrixView::show_matrix(std::shared_ptr<const HostMatrix> matrix) {
