@@ -89,8 +89,8 @@ void gather_passes(Scene& scene, bool request) {
   }
 }
 
-Explanation explain_transmissions(std::span<const Note> notes, Facts& facts) {
-  Scene scene(notes, facts);
+Explanation explain_transmissions(std::span<const Note> notes, Facts& facts, const LeftOut& copies) {
+  Scene scene(notes, facts, copies);
   explain_requests(scene);
   explain_responses(scene);
   explain_acknowledgements(scene);
@@ -136,8 +136,12 @@ void told_of(Explanation& said, const List<std::int32_t>& from, std::size_t coun
 Explanation explain_with_copies(std::span<const Note> notes, const List<Copied>& copied, Facts& facts) {
   List<Note> each;
   List<std::int32_t> from;
+  LeftOut left_out;
   for (std::size_t i = 0; i < notes.size(); ++i) {
-    if (copied[i].rule != Rule::none) continue;
+    const Rule rule = copied[i].rule;
+    const bool proved = rule == Rule::same_id || rule == Rule::other_path || rule == Rule::sent_earlier;
+    if (rule != Rule::none && !proved) left_out[notes[i].request ? 1 : 0].insert(notes[i].psn);
+    if (rule != Rule::none) continue;
     each.push_back(notes[i]);
     from.push_back(static_cast<std::int32_t>(i));
   }
@@ -147,7 +151,7 @@ Explanation explain_with_copies(std::span<const Note> notes, const List<Copied>&
     const bool copy = copied[i].rule != Rule::none && !copied[i].alone;
     if (!notes[i].before) ++(copy ? fact.copied : fact.captured);
   }
-  Explanation said = explain_transmissions(each, facts);
+  Explanation said = explain_transmissions(each, facts, left_out);
   told_of(said, from, notes.size());
   for (std::size_t i = 0; i < notes.size(); ++i) {
     if (copied[i].rule == Rule::none) continue;
@@ -228,7 +232,7 @@ Explanation explain(std::span<const Note> notes, Facts& facts) {
   const bool none =
       std::all_of(copied.begin(), copied.end(), [](const Copied& each) { return each.rule == Rule::none; });
   Explanation said =
-      none ? explain_transmissions(order.notes, facts) : explain_with_copies(order.notes, copied, facts);
+      none ? explain_transmissions(order.notes, facts, {}) : explain_with_copies(order.notes, copied, facts);
   tell_shown_once(order.notes, facts, said);
   for (std::size_t i = 0; i < notes.size(); ++i) {
     if (!order.overtaken[i]) continue;

@@ -113,6 +113,14 @@ void Losses::of_gaps() {
       --room;
       if (!by_mirror || loss.where != Lost::before_capture || asked_for(loss, i)) holes_.push_back(loss);
     };
+    const auto missed = [&](const Loss& loss) {
+      if (scene_.among_copies(true, loss.psn)) {
+        --room;
+        scene_.said.losses.push_back({Lost::undecided, true, loss.psn, -1, shows.note, -1});
+      } else {
+        miss(loss);
+      }
+    };
     for (std::int64_t psn = goes_home ? told.top : told.cursor; psn < shows.psn && room > 0; ++psn) {
       if (reads_.within(psn) || stream_.comes_late(psn, began_at) || came_before(psn, began_at)) continue;
       const bool first = psn >= told.top;
@@ -125,7 +133,7 @@ void Losses::of_gaps() {
       }
       const bool needed = first || in_order || thrown_away(psn, shows.note);
       if (next < 0 && confirmed >= 0 && needed && (first || in_turn)) {
-        if (!inside_answer(psn)) miss({Lost::by_capture, true, psn, -1, confirmed, -1});
+        if (!inside_answer(psn)) missed({Lost::by_capture, true, psn, -1, confirmed, -1});
         continue;
       }
       const std::int32_t again = next < 0 ? -1 : stream_.sent[static_cast<std::size_t>(next)].note;
@@ -135,7 +143,7 @@ void Losses::of_gaps() {
       if (again >= 0 && !comes_before(confirmed, again)) {
         miss({Lost::before_capture, true, psn, -1, again, again});
       } else if (again >= 0 && (first || in_order)) {
-        miss({Lost::by_capture, true, psn, -1, confirmed, again});
+        missed({Lost::by_capture, true, psn, -1, confirmed, again});
       } else if (rarely_late && (first ? never_came(psn, shows) : must_be_sent)) {
         never = never || first;
         miss({Lost::before_capture, true, psn, -1, shows.note, -1});
@@ -191,7 +199,7 @@ void Losses::settle_rows() {
         again += hole.psn < stream_.story[row.at].top ? 1U : 0U;
       } else if (hole.or_missed) {
         hole.where = Lost::none;
-        ++open;
+        open += scene_.among_copies(true, hole.psn) ? 0U : 1U;
       }
     }
     if (!in_order || scene_.facts.capture.is_sample()) continue;

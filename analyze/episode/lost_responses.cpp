@@ -78,7 +78,12 @@ void Responses::lose_upstream() {
       if (next < 0) {
         if (told.move == Move::ahead && !stream_.note_of(shows).before && !sent_times.contains(at) &&
             was_taken(at, shows)) {
-          missed.push_back({Lost::by_capture, false, numbers_.psn_of(at), -1, shows.note, -1});
+          const std::int64_t psn = numbers_.psn_of(at);
+          if (scene_.among_copies(false, psn)) {
+            scene_.said.losses.push_back({Lost::undecided, false, psn, -1, shows.note, -1});
+          } else {
+            missed.push_back({Lost::by_capture, false, psn, -1, shows.note, -1});
+          }
           --room;
         }
         continue;

@@ -2,6 +2,7 @@
 // What the explanations of requests and of responses work on together.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -15,14 +16,20 @@
 // Internal to the tracker.
 namespace roce::analyze::episode {
 
+/// PSNs of which something was left out as a copy that no ID and no path of its own proves: by request (1) or
+/// response (0).
+using LeftOut = std::array<Set<std::int64_t>, 2>;
+
 struct Scene {
-  Scene(std::span<const Note> all, Facts& path) : notes(all), facts(path), answers(all, path.acked) {
+  Scene(std::span<const Note> all, Facts& path, const LeftOut& copies)
+      : notes(all), facts(path), answers(all, path.acked), left_out(copies) {
     said.rulings.resize(all.size());
   }
 
   std::span<const Note> notes;
   Facts& facts;
   Answers answers;
+  const LeftOut& left_out;
   Explanation said;
   List<Issue> issues;
 
@@ -31,6 +38,10 @@ struct Scene {
   }
   [[nodiscard]] Ruling& ruling_at(std::int32_t i) noexcept {
     return said.rulings[static_cast<std::size_t>(i)];
+  }
+  /// Whether a transmission of that PSN that seems not to be captured may be among the copies.
+  [[nodiscard]] bool among_copies(bool request, std::int64_t psn) const {
+    return left_out[request ? 1 : 0].contains(psn);
   }
   /// Notes a loss, and in the ruling of the packet that shows it.
   void lose(const Loss& loss);

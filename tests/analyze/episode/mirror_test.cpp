@@ -295,6 +295,37 @@ TEST(Mirror, ShowsWhereALossWasUnlessItShowsThePacketOnce) {
   EXPECT_TRUE(one.losses[0].behind_one);
 }
 
+/// The responder took what seems to be missing of a pass. Where nothing but its lag tells a copy, one of the
+/// copies may be that transmission; else the capture missed it.
+TEST(Mirror, WhatMayBeAmongCopiesIsNotMissedByTheCapture) {
+  const auto missed = [](bool twice, bool ids) {
+    std::vector<Line> lines;
+    int id = 500;
+    const auto send = [&](int at, int psn) {
+      const std::string mark = ids ? " #" + std::to_string(id++) : "";
+      for (const int lag : {0, 7}) {
+        if (lag == 0 || twice) lines.emplace_back(at + lag, "write " + std::to_string(psn) + mark + " | ");
+      }
+    };
+    for (int i = 0; i < 8; ++i) send(2 * i, 10 + i);
+    lines.emplace_back(26, "nak 12 | ");
+    for (int i = 2; i < 8; ++i) i == 5 ? static_cast<void>(++id) : send(30 + 2 * i, 10 + i);
+    lines.emplace_back(60, "ack 17 | ");
+    Facts facts;
+    facts.first = facts.acked = 10;
+    facts.requests.single = 1000;
+    facts.keeps = -1;
+    if (twice) facts.mirror = {6'900, 7'100, 4, true, false};
+    const std::vector<Note> notes = notes_of(lines_of(lines));
+    const Explanation said = explain(notes, facts);
+    return std::count_if(said.losses.begin(), said.losses.end(),
+                         [](const Loss& loss) { return loss.where == Lost::by_capture; });
+  };
+  EXPECT_EQ(missed(false, false), 1);
+  EXPECT_EQ(missed(true, false), 0);
+  EXPECT_EQ(missed(true, true), 1);
+}
+
 /// Who goes back once is a sender, though all comes twice and in the same order.
 // Two points, 15 us apart, and nothing tells transmissions apart but their order. What is sent again for a
 // NAK passes the first point while the second one still shows what went before, and by then looks like its
