@@ -121,7 +121,7 @@ void learn_from_passes(std::span<const Note> notes, ClockFact& clocks) {
 
 bool most_heard_late(const ClockFact& clocks) noexcept {
   constexpr std::uint32_t some = 3;
-  return clocks.heard_late >= some && clocks.heard_late > clocks.heard_before;
+  return (clocks.heard_late >= some || clocks.heard_certain) && clocks.heard_late > clocks.heard_before;
 }
 
 /// Whether answers come before their requests all the time: of a few, the capture missed the first request.
@@ -141,6 +141,7 @@ void learn_from_heard(std::span<const Note> notes, Facts& facts) {
     // What waits for as long as an RNR NAK says is sent behind that, though it is stamped late.
     const bool late = each.nak > each.pass;
     if (late) ++clocks.heard_late;
+    clocks.heard_certain = clocks.heard_certain || each.certain;
     if (!late && nak_of(notes[each.nak]) != Nak::rnr) ++clocks.heard_before;
   }
   if (!most_heard_late(clocks)) return;

@@ -67,6 +67,7 @@ struct ClockFact {
   std::uint32_t early = 0;         ///< and so many are stamped before those
   std::uint32_t heard_late = 0;    ///< NAKs that are stamped behind the pass that heard them
   std::uint32_t heard_before = 0;  ///< and before it
+  bool heard_certain = false;      ///< nothing else explains one of the former
   bool varies = false;  ///< no one amount fits: what one of the hosts receives is stamped late, in batches
 
   /// The requests are, or the answers.

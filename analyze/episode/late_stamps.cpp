@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "analyze/episode/thresholds.hpp"
 #include "dissect/aeth.hpp"
@@ -111,66 +112,128 @@ void Late::bound_answers() {
   for (const Heard& each : naks_heard(notes_, facts_)) before(each.nak, each.pass);
 }
 
-/// Whether the next request is the one behind it.
-bool goes_on(std::span<const Note> notes, std::size_t i) noexcept {
-  const std::int64_t end = notes[i].psn + std::max(notes[i].count, 1);
-  const auto next = std::find_if(notes.begin() + static_cast<std::ptrdiff_t>(i) + 1, notes.end(),
+/// Which NAK each pass had heard.
+class Hearing {
+ public:
+  Hearing(std::span<const Note> notes, const Facts& facts)
+      : notes_(notes),
+        known_(facts.clocks.varies),
+        fastest_answer_ns_(known_ ? facts.fastest_answer_ns : 0) {}
+
+  List<Heard> run();
+
+ private:
+  /// What a NAK asked for.
+  struct Asked {
+    List<std::size_t> naks;       ///< all of them
+    std::size_t heard = 0;        ///< as many when it was sent last
+    std::size_t sent_last = 0;    ///< of all of the episode
+    std::size_t sent_before = 0;  ///< up to now, if `sent`
+    bool sent = false;
+  };
+
+  void gather();
+  void hear(std::size_t i, Asked& asked, bool goes_back);
+  [[nodiscard]] std::size_t next_request(std::size_t i) const noexcept;
+  [[nodiscard]] std::size_t beyond(std::size_t i) const noexcept;
+  [[nodiscard]] bool goes_on_again(std::size_t i, std::size_t nak) const;
+  [[nodiscard]] static std::int64_t end_of(const Note& note) noexcept {
+    return note.psn + std::max(note.count, 1);
+  }
+
+  std::span<const Note> notes_;
+  bool known_ = false;  ///< that stamps are late
+  std::int64_t fastest_answer_ns_ = 0;
+  Map<std::int64_t, Asked> asked_;  ///< by PSN
+  Set<std::int64_t> seen_;          ///< PSNs of requests, up to now
+  List<std::size_t> rising_;        ///< requests beyond all before
+  std::size_t last_nak_ = 0;
+  List<Heard> found_;
+};
+
+void Hearing::gather() {
+  for (std::size_t i = 0; i < notes_.size(); ++i) {
+    const Nak nak = nak_of(notes_[i]);
+    if (nak == Nak::sequence || nak == Nak::rnr) asked_[notes_[i].psn].naks.push_back(i);
+  }
+  if (asked_.empty()) return;
+  for (std::size_t i = 0; i < notes_.size(); ++i) {
+    const auto asked = notes_[i].request ? asked_.find(notes_[i].psn) : asked_.end();
+    if (asked != asked_.end()) asked->second.sent_last = i;
+  }
+}
+
+/// The number of notes: none follows.
+std::size_t Hearing::next_request(std::size_t i) const noexcept {
+  const auto next = std::find_if(notes_.begin() + static_cast<std::ptrdiff_t>(i) + 1, notes_.end(),
                                  [](const Note& each) { return each.request; });
-  return next != notes.end() && next->psn == end;
+  return static_cast<std::size_t>(next - notes_.begin());
+}
+
+/// What was lost before it came here was sent before what lies beyond it, and a pass goes on with that. The
+/// number of notes: it is not so.
+std::size_t Hearing::beyond(std::size_t i) const noexcept {
+  const std::size_t next = next_request(i);
+  if (next == notes_.size() || notes_[next].psn != end_of(notes_[i])) return notes_.size();
+  const auto found = std::partition_point(rising_.begin(), rising_.end(),
+                                          [&](std::size_t k) { return notes_[k].psn <= notes_[i].psn; });
+  return found == rising_.end() ? notes_.size() : *found;
+}
+
+/// One that was overtaken looks like the begin of a pass, and so does a row that was: but a pass goes on with
+/// what came before, and sooner than by that NAK.
+bool Hearing::goes_on_again(std::size_t i, std::size_t nak) const {
+  return seen_.contains(end_of(notes_[i])) && next_request(i) < nak;
+}
+
+void Hearing::hear(std::size_t i, Asked& asked, bool goes_back) {
+  const Note& note = notes_[i];
+  const bool came = asked.sent;
+  const std::size_t once = came ? asked.sent_before : goes_back ? beyond(i) : notes_.size();
+  asked.sent = true;
+  asked.sent_before = i;
+  const std::size_t before_it = asked.heard;
+  while (asked.heard < asked.naks.size() && asked.naks[asked.heard] < i) ++asked.heard;
+  if (!goes_back || note.before || once == notes_.size()) return;
+  if (asked.heard != before_it) {
+    if (came || known_) found_.push_back({asked.naks[asked.heard - 1], i, true});
+    return;
+  }
+  if (asked.heard == asked.naks.size()) return;
+  const std::size_t nak = asked.naks[asked.heard];
+  const std::int64_t late_ns = notes_[nak].time_ns - note.time_ns;
+  const bool no_timer = note.time_ns - notes_[once].time_ns < shortest_timer_ns;
+  const bool no_other = last_nak_ < once;
+  // Where it had no other effect, the pass is that effect: a responder that misses it asks for it, and gets
+  // it.
+  const bool certain = no_other && no_timer && late_ns <= latest_stamp_ns && asked.naks.size() == 1 &&
+                       asked.sent_last < nak && (came || goes_on_again(i, nak));
+  if (!came && !known_ && !certain) return;
+  if (!no_timer && late_ns >= fastest_answer_ns_) return;
+  found_.push_back({nak, i, no_other, certain});
+  ++asked.heard;
+}
+
+List<Heard> Hearing::run() {
+  gather();
+  std::int64_t next = std::numeric_limits<std::int64_t>::max();
+  for (std::size_t i = 0; i < notes_.size() && !asked_.empty(); ++i) {
+    const Note& note = notes_[i];
+    if (nak_of(note) != Nak::none) last_nak_ = i;
+    if (!note.request) continue;
+    seen_.insert(note.psn);
+    if (rising_.empty() || note.psn > notes_[rising_.back()].psn) rising_.push_back(i);
+    const bool goes_back = note.psn < next;
+    next = end_of(note);
+    if (const auto asked = asked_.find(note.psn); asked != asked_.end()) hear(i, asked->second, goes_back);
+  }
+  return std::move(found_);
 }
 
 }  // namespace
 
 List<Heard> naks_heard(std::span<const Note> notes, const Facts& facts) {
-  List<Heard> found;
-  const bool known = facts.clocks.varies;
-  const std::int64_t fastest_answer_ns = known ? facts.fastest_answer_ns : 0;
-  Map<std::int64_t, List<std::size_t>> naks;
-  for (std::size_t i = 0; i < notes.size(); ++i) {
-    const Nak nak = nak_of(notes[i]);
-    if (nak == Nak::sequence || nak == Nak::rnr) naks[notes[i].psn].push_back(i);
-  }
-  if (naks.empty()) return found;
-  Map<std::int64_t, std::size_t> sent;   // by PSN: the last time
-  Map<std::int64_t, std::size_t> heard;  // and which NAKs had been heard by then: as many
-  std::int64_t next = std::numeric_limits<std::int64_t>::max();
-  std::size_t last_nak = 0;
-  List<std::size_t> rising;  // requests beyond all before
-  for (std::size_t i = 0; i < notes.size(); ++i) {
-    const Note& note = notes[i];
-    if (nak_of(note) != Nak::none) last_nak = i;
-    if (!note.request) continue;
-    if (rising.empty() || note.psn > notes[rising.back()].psn) rising.push_back(i);
-    const bool goes_back = note.psn < next;
-    next = note.psn + std::max(note.count, 1);
-    const auto asked = naks.find(note.psn);
-    if (asked == naks.end()) continue;
-    const auto last = sent.find(note.psn);
-    const bool no_other = last != sent.end() && last_nak < last->second;
-    // What was lost before it came here was sent before what lies beyond it, and a pass goes on with that.
-    std::int64_t last_ns = capture::no_time;
-    if (last != sent.end()) {
-      last_ns = notes[last->second].time_ns;
-    } else if (known && goes_back && goes_on(notes, i)) {
-      const auto beyond = std::partition_point(rising.begin(), rising.end(),
-                                               [&](std::size_t k) { return notes[k].psn <= note.psn; });
-      if (beyond != rising.end()) last_ns = notes[*beyond].time_ns;
-    }
-    sent[note.psn] = i;
-    std::size_t& by_then = heard[note.psn];
-    const List<std::size_t>& all = asked->second;
-    const std::size_t before_it = by_then;
-    while (by_then < all.size() && all[by_then] < i) ++by_then;
-    if (!goes_back || note.before || last_ns == capture::no_time) continue;
-    if (by_then != before_it) {
-      found.push_back({all[by_then - 1], i, true});
-    } else if (by_then != all.size()) {
-      const std::int64_t late_ns = notes[all[by_then]].time_ns - note.time_ns;
-      const bool no_timer = note.time_ns - last_ns < shortest_timer_ns;
-      if (no_timer || late_ns < fastest_answer_ns) found.push_back({all[by_then++], i, no_other});
-    }
-  }
-  return found;
+  return Hearing(notes, facts).run();
 }
 
 List<std::int64_t> passed_by(std::span<const Note> notes, const Facts& facts) {

@@ -19,6 +19,7 @@ namespace roce::analyze::episode {
 struct Heard {
   std::size_t nak = 0, pass = 0;  ///< notes
   bool no_other = false;          ///< nothing else was asked for since it sent that packet before
+  bool certain = false;  ///< stamped late: it asks for what was sent once more just before, and never again
 };
 
 /// In the order of passes. A requester goes back as soon as it hears a NAK: the last one since it sent that

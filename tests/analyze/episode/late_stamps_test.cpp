@@ -56,6 +56,53 @@ TEST(LateStamps, ThatStampsOfAnswersAreLateIsLearned) {
   EXPECT_GE(facts.clocks.latest_ns(), 25'000);
 }
 
+/// A NAK that has no effect behind it was heard before: one is enough, where nothing else was asked for.
+TEST(LateStamps, OneNakThatIsHeardOnlyBeforeItIsStampedTellsThem) {
+  expect_said(
+      "0 write 10   | \n"
+      "8 ack 10     | \n"
+      "10 write 11  | \n"
+      "11 write 12  | \n"
+      "12 write 13  | \n"
+      "19 write 11  | nak\n"
+      "20 write 12  | nak\n"
+      "21 write 13  | nak\n"
+      "25 nak 11    | after=1\n"
+      "50 ack 13    | \n");
+}
+
+TEST(LateStamps, SoDoesOneOfWhatWasLostUpstream) {
+  expect_said(
+      "0 write 10   | \n"
+      "8 ack 10     | \n"
+      "11 write 12  | \n"
+      "12 write 13  | \n"
+      "19 write 11  | nak before=1\n"
+      "20 write 12  | nak\n"
+      "21 write 13  | nak\n"
+      "25 nak 11    | \n"
+      "50 ack 13    | \n");
+}
+
+/// What was overtaken is asked for as well, and what overtook it is sent again: behind the NAK.
+TEST(LateStamps, ANakBehindWhatWasOvertakenShowsNoLateStamps) {
+  std::vector<Note> notes;
+  for (const EpisodeLine& line : parse_episode("0 write 10   | \n"
+                                               "8 ack 10     | \n"
+                                               "10 write 12  | \n"
+                                               "11 write 11  | \n"
+                                               "17 nak 11    | \n"
+                                               "18 ack 11    | \n"
+                                               "25 write 12  | \n"
+                                               "33 ack 12    | \n"))
+    notes.push_back(line.note);
+  Facts facts;
+  facts.first = facts.acked = 10;
+  static_cast<void>(explain(notes, facts));
+  EXPECT_FALSE(facts.clocks.varies);
+  EXPECT_EQ(facts.clocks.heard_late, 0U);
+}
+
 /// Where NAKs come before the passes that they cause, one that comes behind a pass was caused by it.
 TEST(LateStamps, ASingleNakBehindAPassShowsNoLateStamps) {
   std::vector<Note> notes;
