@@ -284,6 +284,7 @@ void Tracker::Impl::drop_taken(Unpaired& waiting) {
 /// True if so.
 bool Tracker::Impl::choose(std::uint32_t place, std::size_t of) {
   Unpaired* waiting = states[place].unpaired.get();
+  drop_taken(*waiting);  // while it waited its candidates may have found others
   std::vector<Candidate>& judged = waiting->candidates;
   std::erase_if(judged, [](const Candidate& c) { return c.score() < hopeless; });
   if (judged.capacity() > 2 * judged.size() + 16) {
@@ -346,9 +347,7 @@ void Tracker::Impl::pair_the_rest() {
   for (bool more = true; more;) {
     more = false;
     for (const std::uint32_t place : left) {
-      if (states[place].unpaired == nullptr) continue;
-      drop_taken(*states[place].unpaired);
-      more = choose(place, possible_partners(place)) || more;
+      if (states[place].unpaired != nullptr) more = choose(place, possible_partners(place)) || more;
     }
   }
 }

@@ -87,6 +87,22 @@ TEST(TrackerPairing, TheExchangeNamesTheMissingEndToo) {
   EXPECT_EQ(wire.connection().pairing.confidence, 0.0);
 }
 
+/// The flow whose requests its answers fit has found another partner by the time that it has waited too long.
+TEST(TrackerPairing, WhomAFlowMayBelongToMayBeTakenWhileItWaits) {
+  for (std::uint32_t answers = 1; answers < 4; ++answers) {
+    constexpr End other{1, 0x33};
+    Wire wire;
+    wire.port = source_port_of(b.qpn, other.qpn);
+    for (std::uint32_t i = 0; i < 4; ++i) wire.request(a, b, 100 + i);
+    for (std::uint32_t i = 0; i < answers; ++i) wire.answer(b, a, 100 + i);
+    wire.request(b, other, 7000);
+    for (std::uint32_t i = 0; i < 600; ++i) wire.request(b, a, 9000 + i);
+    wire.finish();
+    ASSERT_EQ(wire.result.connections.size(), 2U) << answers;
+    wire.expect_all_counted();
+  }
+}
+
 TEST(TrackerPairing, ByAnswersAmongManyQueuePairs) {
   constexpr std::uint32_t pairs = 24;
   Wire wire;
