@@ -77,6 +77,28 @@ TEST_P(TrackerAnswersFirst, OneRequest) {
   EXPECT_EQ(wire.connection().requester[0].operation(OperationKind::write)->count, 25U);
 }
 
+/// How many packets a READ takes whose RETH was cut off only the next one tells: what was answered before it
+/// came is not missing then.
+TEST_P(TrackerAnswersFirst, ReadsWithoutTheirLengths) {
+  constexpr std::uint32_t reads = 6, packets = 8;
+  const auto respond = [&](std::uint32_t psn) {
+    for (std::uint32_t i = 0; i < packets; ++i)
+      send(response(psn + i, i == 0 ? first : i + 1 == packets ? last : middle));
+  };
+  for (std::uint32_t i = 0; i < reads; ++i) respond(100 + i * packets);
+  send(response(100 + reads * packets, first));
+  for (std::uint32_t i = 0; i <= reads; ++i) {
+    PacketRecord cut = read(100 + i * packets, packets);
+    cut.more = static_cast<std::uint8_t>(cut.more & ~PacketRecord::has_reth);
+    cut.dma_length = 0;
+    send(cut);
+  }
+  for (std::uint32_t i = 1; i < packets; ++i)
+    send(response(100 + reads * packets + i, i + 1 == packets ? last : middle));
+  wire.finish();
+  expect_nothing_wrong();
+}
+
 TEST_P(TrackerAnswersFirst, SeveralRequestsInOneBatch) {
   talk(100, 120);
   std::vector<PacketRecord> batch;
