@@ -375,8 +375,17 @@ void Responses::lose_downstream() {
       const std::int64_t took = now.time_ns - scene_.note_at(given).time_ns;
       least = least == 0 ? took : std::min(least, took);
     }
+    // The one behind it would have made it ask at once (implied NAK, IBTA 9.7.5.1.1), unless that was asked
+    // for again already: what it waited for was all lost, or all late, as to a host that stood still.
+    const bool in_order = scene_.facts.disorder_ns == 0 && !path.shuffles();
+    const bool asked_once =
+        asked < 0 || scene_.said.rulings[static_cast<std::size_t>(asked)].what != Ruling::What::repeat;
+    const bool all_waited_for = next >= 0 && since_next >= std::max(shortest_timer_ns, 8 * reacts_ns) &&
+                                in_order && asked_once && !within && !others_arrived(i, given);
     const Missed missed = how_missed(i, given);
-    if (missed == Missed::lost) {
+    if (all_waited_for) {
+      scene_.leave_open(given, issue.note, Doubt::all_waited_for);
+    } else if (missed == Missed::lost) {
       ++path.lost;
       scene_.lose({Lost::after_capture, false, psn, given, issue.note, -1});
     } else {

@@ -89,6 +89,7 @@ enum class Doubt : std::uint8_t {
   unanswered,         ///< the same, and no answer to it was seen, but others were late
   asked_for_at_once,  ///< a response that was asked for again sooner than by a timer
   waited_for,         ///< one that was asked for by a timer
+  all_waited_for,     ///< the same, and others behind it had come: all were lost, or none came in time
 };
 
 /// What an episode's explanation says of one packet.

@@ -2,6 +2,7 @@
 // Which requests were lost before the capture, where nobody needed them again or the way is in question.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -393,6 +394,40 @@ TEST(EpisodeLosses, ANakBehindAnRnrNakAsksForWhatCame) {
             (std::map<std::int64_t, bool>{{13, true}}));
 }
 
+/// Had only the first answer been lost, the one behind it would have made the requester ask at once. After a
+/// timer all were lost or all came too late, as to a host that stood still: what else was lost there tells.
+TEST(EpisodeLosses, AnswersThatATimerWaitedForWereLostOrLate) {
+  const auto lost = [](const std::string& again, std::uint32_t others) {
+    Facts facts;
+    facts.first = facts.acked = 10;
+    facts.answers_captured = true;
+    std::vector<Note> notes;
+    for (const EpisodeLine& line : parse_episode("0 read 10 | \n"
+                                                 "1 read 11 | \n"
+                                                 "2 read 12 | \n"
+                                                 "6 response 10 | \n"
+                                                 "7 response 11 | \n"
+                                                 "8 response 12 | \n" +
+                                                 again + " read 10 | \n" + again + " read 11 | \n" + again +
+                                                 " read 12 | \n"
+                                                 "1990 response 10 | \n"
+                                                 "1991 response 11 | \n"
+                                                 "1992 response 12 | \n"
+                                                 "1995 read 13 | \n"
+                                                 "2003 response 13 | \n"))
+      notes.push_back(line.note);
+    const Explanation said = explain(notes, facts);
+    const auto shows = std::find_if(said.rulings.begin(), said.rulings.end(),
+                                    [](const Ruling& ruling) { return ruling.doubt != Doubt::none; });
+    PathFact path;
+    path.lost = others;
+    return shows != said.rulings.end() && path.was_lost(shows->doubt, {});
+  };
+  EXPECT_TRUE(lost("20", 1));
+  EXPECT_FALSE(lost("1980", 0));
+  EXPECT_TRUE(lost("1980", 1));
+}
+
 }  // namespace
 /// A responder executes duplicates in whatever order they come (IBTA 9.7.5.1.4): that a READ asked again was
 /// lost on the way there leaves no trace but that the whole answer is missing, as it is where all of its
@@ -441,8 +476,8 @@ TEST(EpisodeLosses, WhatIsAskedForAndNeverCameUntilTheEndOfTheCaptureWasLost) {
   expect_said(text, facts);
 }
 
-/// The responder threw all away that came behind the hole at 9, so the first 12 left no hole: the NAK behind the
-/// READ responses asks for the second one, which was lost as well, or is late.
+/// The responder threw all away that came behind the hole at 9, so the first 12 left no hole: the NAK behind
+/// the READ responses asks for the second one, which was lost as well, or is late.
 TEST(EpisodeLosses, ANakBehindResponsesTellsOfARepeatThatFollowedAnotherNak) {
   expect_said(R"(
         0 write 8        |
