@@ -168,7 +168,7 @@ class Target {
   [[nodiscard]] static std::string csv_in(const std::string& folder, std::string_view table) {
     return fmt::format("{}/{}.csv", folder, table);
   }
-  [[nodiscard]] capture::OutputRules rules_of(const ExportTable& table) const {
+  [[nodiscard]] capture::OutputRules rules_of(const analyze::ResultTable& table) const {
     capture::OutputRules rules = rules_;
     rules.may_replace = [&table](const capture::ExistingFile& file) { return is_csv_of(table, file); };
     return rules;
@@ -191,7 +191,7 @@ class Target {
   std::unique_ptr<capture::OutputFolder> new_folder_;  ///< null if it exists
   std::vector<std::unique_ptr<OutputFile>> files_;     ///< one, or one for each chosen table in its order
   analyze::Snapshot nothing_;
-  ExportTables tables_ = export_tables(nothing_);  ///< all of them, for their columns
+  analyze::ResultTables tables_ = analyze::result_tables(nothing_);  ///< all of them, for their columns
 };
 
 int run_export(const ExportOptions& options) {
@@ -223,7 +223,7 @@ int run_export(const ExportOptions& options) {
   const Analyzed result = analyze_files(options.analyze, target.outputs());
   if (!result.snapshot) return result.status;
   const analyze::Snapshot& snapshot = *result.snapshot;
-  ExportTables tables = export_tables(snapshot);
+  analyze::ResultTables tables = analyze::result_tables(snapshot);
   std::erase_if(tables, [&](const auto& table) { return !wanted(options, table->name()); });
   const std::string name = snapshot.files.empty() ? std::string() : file_name(snapshot.files.front().path);
   if (auto written = target.write({snapshot, tables, name}); !written) return output_error(written.error());
@@ -257,7 +257,7 @@ void add_export(CLI::App& app, Action& action) {
       ->type_name("NAME");
   command->add_option("--table", options->tables, "only this table; may be repeated (default: all)")
       ->check([](const std::string& name) {
-        const auto& names = export_table_names();
+        const auto& names = analyze::result_table_names();
         return std::find(names.begin(), names.end(), name) != names.end()
                    ? std::string()
                    : fmt::format("no table '{}'; tables are: {}", name, fmt::join(names, " "));

@@ -38,7 +38,7 @@ bool is_json_report(const capture::ExistingFile& file) {
   return begins_with(file, {R"({"schema":"roceanalyze/)"});
 }
 bool is_ndjson_export(const capture::ExistingFile& file) {
-  const auto& names = export_table_names();
+  const auto& names = analyze::result_table_names();
   return std::any_of(names.begin(), names.end(), [&](std::string_view name) {
     return begins_with(file, {fmt::format(R"({{"table":"{}",)", name)});
   });
@@ -89,13 +89,13 @@ class Pieces {
   const ExportSink& sink_;
 };
 
-const ExportTable* find_table(const ExportData& data, std::string_view name) {
+const analyze::ResultTable* find_table(const ExportData& data, std::string_view name) {
   const auto at = std::find_if(data.tables.begin(), data.tables.end(),
                                [&](const auto& table) { return table->name() == name; });
   return at == data.tables.end() ? nullptr : at->get();
 }
 
-void write_value(analyze::JsonWriter& json, const ExportCell& cell) {
+void write_value(analyze::JsonWriter& json, const analyze::ResultCell& cell) {
   if (const auto* whole = std::get_if<std::int64_t>(&cell)) {
     json.value(*whole);
   } else if (const auto* fraction = std::get_if<double>(&cell)) {
@@ -145,11 +145,11 @@ std::string label(std::string_view text) {
   return escaped_value;
 }
 
-Expected<void> write_series_metrics(Pieces& out, const ExportData& data, const ExportTable& series,
+Expected<void> write_series_metrics(Pieces& out, const ExportData& data, const analyze::ResultTable& series,
                                     const MetricsFormat& format) {
   const std::string capture = label(data.capture);
   for (std::size_t column = 2; column < series.columns().size(); ++column) {
-    const ExportColumn& head = series.columns()[column];
+    const analyze::ResultColumn& head = series.columns()[column];
     const std::string name = fmt::format("roceanalyze_series_{}", head.name);
     out.text += fmt::format("# TYPE {0} gauge\n# HELP {0} {1}, in each {2} ns.\n", name, head.help,
                             series.size() != 0 ? series.text(0, 1) : "0");
@@ -196,7 +196,7 @@ Expected<void> write_metrics(const ExportData& data, const ExportSink& sink, con
   Pieces out(sink);
   if (find_table(data, "series") != nullptr) {
     constexpr std::int64_t resolution_ns = 1'000'000;  // of the times that Prometheus keeps
-    const auto series = series_table(data.snapshot, resolution_ns);
+    const auto series = analyze::series_table(data.snapshot, resolution_ns);
     if (auto written = write_series_metrics(out, data, *series, format); !written) return written;
   }
   if (find_table(data, "findings") != nullptr) write_finding_metrics(out, data, format);
@@ -254,7 +254,7 @@ bool is_tag(const Points& kind, std::string_view column) {
 }
 
 /// The type is that of the column: a database refuses points in which a field has another type than before.
-std::string field_value(const ExportCell& cell) {
+std::string field_value(const analyze::ResultCell& cell) {
   if (const auto* whole = std::get_if<std::int64_t>(&cell)) return fmt::format("{}i", *whole);
   if (const auto* fraction = std::get_if<double>(&cell)) return fmt::format("{}", *fraction);
   // printable() has escaped backslashes and line breaks as the protocol wants them.
@@ -269,14 +269,14 @@ std::optional<std::int64_t> time_of_capture(const ExportData& data) {
   return totals.any_time ? std::optional(totals.first_time_ns) : std::nullopt;
 }
 
-void write_point(std::string& out, const ExportData& data, const Points& kind, const ExportTable& table,
-                 std::size_t row, FreeTimes& times) {
+void write_point(std::string& out, const ExportData& data, const Points& kind,
+                 const analyze::ResultTable& table, std::size_t row, FreeTimes& times) {
   std::string tags = fmt::format("roceanalyze_{},capture={}", kind.table, tag(data.capture));
   std::string fields;
   std::optional<std::int64_t> time = time_of_capture(data);
   for (std::size_t column = 0; column < table.columns().size(); ++column) {
     const std::string_view name = table.columns()[column].name;
-    const ExportCell cell = table.cell(row, column);
+    const analyze::ResultCell cell = table.cell(row, column);
     if (name == kind.time) {
       if (const auto* own = std::get_if<std::int64_t>(&cell)) time = *own;
     } else if (is_tag(kind, name)) {
@@ -295,7 +295,7 @@ std::span<const ExportFormat> export_formats() noexcept {
   return formats;
 }
 
-Expected<void> write_csv(const ExportTable& table, const ExportSink& sink) {
+Expected<void> write_csv(const analyze::ResultTable& table, const ExportSink& sink) {
   Pieces out(sink);
   const auto line = [&](auto&& cell) {
     for (std::size_t column = 0; column < table.columns().size(); ++column) {
@@ -312,11 +312,11 @@ Expected<void> write_csv(const ExportTable& table, const ExportSink& sink) {
   return out.finish();
 }
 
-bool is_csv_of(const ExportTable& table, const capture::ExistingFile& file) {
+bool is_csv_of(const analyze::ResultTable& table, const capture::ExistingFile& file) {
   std::string_view rest = file.head.substr(0, file.head.find('\n'));
   if (rest.ends_with('\r')) rest.remove_suffix(1);
   std::string columns;
-  for (const ExportColumn& column : table.columns()) {
+  for (const analyze::ResultColumn& column : table.columns()) {
     if (!columns.empty()) columns += ',';
     columns += column.name;
   }
@@ -347,13 +347,13 @@ analyze::JsonShape ndjson_shape() {
   using analyze::CellType;
   using Kind = analyze::JsonShape::Kind;
   analyze::JsonShape lines{.kind = Kind::any_of};
-  for (const auto& table : export_tables(analyze::Snapshot{})) {
+  for (const auto& table : analyze::result_tables(analyze::Snapshot{})) {
     auto object = std::make_shared<analyze::JsonDescription>();
     object->name = "row_of_" + std::string(table->name());
     object->keys.push_back({.name = "table",
                             .help = "name of the table",
                             .shape = {.kind = Kind::text, .values = {std::string(table->name())}}});
-    for (const ExportColumn& column : table->columns()) {
+    for (const analyze::ResultColumn& column : table->columns()) {
       const Kind kind = column.type == CellType::integer ? Kind::integer
                         : column.type == CellType::real  ? Kind::number
                                                          : Kind::text;
@@ -397,7 +397,7 @@ Expected<void> write_prometheus(const ExportData& data, const ExportSink& sink) 
 Expected<void> write_line_protocol(const ExportData& data, const ExportSink& sink) {
   Pieces out(sink);
   for (const Points& kind : points) {
-    const ExportTable* table = find_table(data, kind.table);
+    const analyze::ResultTable* table = find_table(data, kind.table);
     FreeTimes times;
     for (std::size_t row = 0; table != nullptr && row < table->size(); ++row) {
       write_point(out.text, data, kind, *table, row, times);

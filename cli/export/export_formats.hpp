@@ -8,17 +8,17 @@
 #include <string_view>
 
 #include "analyze/base/json_shape.hpp"
+#include "analyze/results/result_tables.hpp"
 #include "capture/core/error.hpp"
 #include "capture/write/output_rules.hpp"
-#include "cli/export/export_tables.hpp"
 
 namespace roce::cli {
 
 /// The data to export; borrowed.
 struct ExportData {
   const analyze::Snapshot& snapshot;
-  const ExportTables& tables;  ///< the requested ones
-  std::string capture;         ///< file name of the capture, for labels and tags
+  const analyze::ResultTables& tables;  ///< the requested ones
+  std::string capture;                  ///< file name of the capture, for labels and tags
 };
 
 /// Takes the bytes of one file, in pieces. After an error nothing more is written.
@@ -37,7 +37,7 @@ struct ExportFormat {
 [[nodiscard]] std::span<const ExportFormat> export_formats() noexcept;
 
 /// One table as CSV (RFC 4180).
-[[nodiscard]] capture::Expected<void> write_csv(const ExportTable& table, const ExportSink& sink);
+[[nodiscard]] capture::Expected<void> write_csv(const analyze::ResultTable& table, const ExportSink& sink);
 /// The whole report as by `report --json`.
 [[nodiscard]] capture::Expected<void> write_export_json(const ExportData& data, const ExportSink& sink);
 /// The course of the capture as a trace for Perfetto: see analyze/report/perfetto.
@@ -56,7 +56,7 @@ struct ExportFormat {
 [[nodiscard]] capture::Expected<void> write_line_protocol(const ExportData& data, const ExportSink& sink);
 
 /// Whether the file is an earlier CSV of this table, perhaps of a version with a few other columns.
-[[nodiscard]] bool is_csv_of(const ExportTable& table, const capture::ExistingFile& file);
+[[nodiscard]] bool is_csv_of(const analyze::ResultTable& table, const capture::ExistingFile& file);
 /// Whether the file is a database that write_sqlite() made, without tables of others.
 [[nodiscard]] bool is_export_database(const capture::ExistingFile& file);
 

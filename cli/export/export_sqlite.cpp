@@ -16,7 +16,7 @@ using analyze::SqliteStatement;
 using capture::Expected;
 
 /// Inserts one row.
-Expected<void> insert(SqliteStatement& statement, const std::vector<ExportCell>& cells) {
+Expected<void> insert(SqliteStatement& statement, const std::vector<analyze::ResultCell>& cells) {
   for (std::size_t i = 0; i < cells.size(); ++i) statement.bind(static_cast<int>(i) + 1, cells[i]);
   return statement.step().map([](bool) {});
 }
@@ -34,13 +34,14 @@ std::string_view column_type(analyze::CellType type) {
   return names[type];
 }
 
-Expected<void> add_table(SqliteDatabase& database, const ExportTable& table, SqliteStatement& describe) {
+Expected<void> add_table(SqliteDatabase& database, const analyze::ResultTable& table,
+                         SqliteStatement& describe) {
   // Names of tables and columns are letters and underscores only: no escaping needed.
   std::string columns;
-  for (const ExportColumn& column : table.columns()) {
+  for (const analyze::ResultColumn& column : table.columns()) {
     columns += fmt::format("{}\"{}\" {}", columns.empty() ? "" : ", ", column.name, column_type(column.type));
-    const std::vector<ExportCell> cells{std::string(table.name()), std::string(column.name),
-                                        std::string(column.help)};
+    const std::vector<analyze::ResultCell> cells{std::string(table.name()), std::string(column.name),
+                                                 std::string(column.help)};
     if (auto described = insert(describe, cells); !described) return described;
   }
   if (auto made = database.run(fmt::format("CREATE TABLE \"{}\" ({})", table.name(), columns)); !made)
@@ -48,7 +49,7 @@ Expected<void> add_table(SqliteDatabase& database, const ExportTable& table, Sql
   auto statement = database.prepare(
       fmt::format("INSERT INTO \"{}\" VALUES ({})", table.name(), placeholders(table.columns().size())));
   if (!statement) return tl::unexpected(statement.error());
-  std::vector<ExportCell> cells(table.columns().size());
+  std::vector<analyze::ResultCell> cells(table.columns().size());
   for (std::size_t row = 0; row < table.size(); ++row) {
     for (std::size_t column = 0; column < cells.size(); ++column) cells[column] = table.cell(row, column);
     if (auto inserted = insert(*statement, cells); !inserted) return inserted;
@@ -65,13 +66,13 @@ Expected<void> fill(SqliteDatabase& database, const ExportData& data) {
   auto about = database.prepare("INSERT INTO about VALUES (?, ?)");
   if (!about) return tl::unexpected(about.error());
   const std::string version = version_text();
-  const std::vector<ExportCell> facts[] = {
+  const std::vector<analyze::ResultCell> facts[] = {
       {std::string("schema"), std::string("roceanalyze-export/1")},
       {std::string("program"), version.substr(0, version.find('\n'))},
       {std::string("capture"), data.capture},
       {std::string("complete"), std::int64_t{data.snapshot.complete()}},
       {std::string("interrupted"), std::int64_t{data.snapshot.interrupted}}};
-  for (const std::vector<ExportCell>& fact : facts) {
+  for (const std::vector<analyze::ResultCell>& fact : facts) {
     if (auto inserted = insert(*about, fact); !inserted) return inserted;
   }
   auto describe = database.prepare("INSERT INTO columns VALUES (?, ?, ?)");
@@ -92,7 +93,8 @@ bool is_export_database(const capture::ExistingFile& file) {
     const auto asked = database->number("SELECT " + condition);
     return asked && *asked == 1;
   };
-  const std::string tables = fmt::format("'about', 'columns', '{}'", fmt::join(export_table_names(), "', '"));
+  const std::string tables =
+      fmt::format("'about', 'columns', '{}'", fmt::join(analyze::result_table_names(), "', '"));
   return is_true(
              "EXISTS (SELECT * FROM about WHERE name = 'schema' AND value LIKE 'roceanalyze-export/%')") &&
          is_true(fmt::format(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/export/export_tables.hpp"
+#include "analyze/results/result_tables.hpp"
 
 #include <charconv>
 #include <cmath>
@@ -18,17 +18,14 @@
 #include "analyze/results/pair_columns.hpp"
 #include "analyze/results/path_columns.hpp"
 
-namespace roce::cli {
+namespace roce::analyze {
 namespace {
-
-using analyze::Column;
-using analyze::Snapshot;
 
 /// One time interval of the series.
 struct Bucket {
   std::int64_t time_ns = 0;
   std::int64_t width_ns = 0;
-  analyze::Series::Bucket sums;
+  Series::Bucket sums;
 };
 using B = const Bucket&;
 template <auto member>
@@ -43,7 +40,7 @@ template <auto member>
 constexpr Column<Bucket> sum_column(std::string_view name, std::string_view help) {
   return {name, name, help, true, 0, bucket_number<member>, bucket_text<member>, nullptr};
 }
-using Sums = analyze::Series::Bucket;
+using Sums = Series::Bucket;
 constexpr Column<Bucket> series_columns[] = {
     {"time", "time", "begin of the interval, ns since the epoch", true, 0,
      [](B b) { return static_cast<double>(b.time_ns); }, [](B b) { return std::to_string(b.time_ns); },
@@ -63,7 +60,7 @@ constexpr Column<Bucket> series_columns[] = {
     sum_column<&Sums::rnr_naks>("rnr_naks", "RNR NAKs"),
 };
 
-std::vector<Bucket> series_rows(const Snapshot& s, const analyze::Series& series) {
+std::vector<Bucket> series_rows(const Snapshot& s, const Series& series) {
   std::vector<Bucket> rows;
   if (!s.totals.any_time) return rows;
   const std::vector<Sums>& buckets = series.buckets();
@@ -75,18 +72,19 @@ std::vector<Bucket> series_rows(const Snapshot& s, const analyze::Series& series
   return rows;
 }
 
-using analyze::Diagnostic;
-using D = const Diagnostic&;
+using DiagnosticRow = const Diagnostic&;
 constexpr Column<Diagnostic> diagnostic_columns[] = {
     {"id", "id", "id of the diagnostic (docs/diagnostics.md)", false, 0, nullptr,
-     [](D d) { return std::string(d.id); }, nullptr},
+     [](DiagnosticRow d) { return std::string(d.id); }, nullptr},
     {"severity", "severity", "info, data_loss or error", false, 0, nullptr,
-     [](D d) { return std::string(analyze::severity_name(d.severity)); }, nullptr},
-    {"count", "count", "number of occurrences", true, 0, [](D d) { return static_cast<double>(d.count); },
-     [](D d) { return std::to_string(d.count); }, nullptr},
-    {"help", "help", "what it means", false, 0, nullptr, [](D d) { return std::string(d.help); }, nullptr},
+     [](DiagnosticRow d) { return std::string(severity_name(d.severity)); }, nullptr},
+    {"count", "count", "number of occurrences", true, 0,
+     [](DiagnosticRow d) { return static_cast<double>(d.count); },
+     [](DiagnosticRow d) { return std::to_string(d.count); }, nullptr},
+    {"help", "help", "what it means", false, 0, nullptr, [](DiagnosticRow d) { return std::string(d.help); },
+     nullptr},
     {"details", "details", "where it occurred", false, 0, nullptr,
-     [](D d) {
+     [](DiagnosticRow d) {
        std::string text;
        for (const std::string& detail : d.details) text += (text.empty() ? "" : "; ") + detail;
        return text;
@@ -94,15 +92,15 @@ constexpr Column<Diagnostic> diagnostic_columns[] = {
      nullptr},
 };
 
-std::vector<analyze::NumberedStream> numbered_streams(const Snapshot& s, analyze::NumberedRows which) {
-  std::vector<analyze::NumberedStream> rows;
-  for (const analyze::NumberedStream* each : analyze::numbered_rows(s, which)) rows.push_back(*each);
+std::vector<NumberedStream> numbered_streams(const Snapshot& s, NumberedRows which) {
+  std::vector<NumberedStream> rows;
+  for (const NumberedStream* each : numbered_rows(s, which)) rows.push_back(*each);
   return rows;
 }
 
 /// A table over its own rows, or over a vector of the snapshot.
 template <class Row, class Rows = std::vector<Row>>
-class TableOf final : public ExportTable {
+class TableOf final : public ResultTable {
  public:
   TableOf(std::string_view name, std::span<const Column<Row>> columns, Rows rows)
       : name_(name), columns_(columns), rows_(std::forward<Rows>(rows)) {
@@ -110,7 +108,7 @@ class TableOf final : public ExportTable {
       heads_.push_back({column.name, column.help, column.cell_type()});
   }
   [[nodiscard]] std::string_view name() const override { return name_; }
-  [[nodiscard]] const std::vector<ExportColumn>& columns() const override { return heads_; }
+  [[nodiscard]] const std::vector<ResultColumn>& columns() const override { return heads_; }
   [[nodiscard]] std::size_t size() const override { return rows_.size(); }
   [[nodiscard]] std::string text(std::size_t row, std::size_t column) const override {
     return columns_[column].machine_text(rows_[row]);
@@ -119,24 +117,24 @@ class TableOf final : public ExportTable {
  private:
   std::string_view name_;
   std::span<const Column<Row>> columns_;
-  std::vector<ExportColumn> heads_;
+  std::vector<ResultColumn> heads_;
   Rows rows_;
 };
 
 template <class Row>
-void add(ExportTables& tables, std::string_view name, std::span<const Column<Row>> columns,
+void add(ResultTables& tables, std::string_view name, std::span<const Column<Row>> columns,
          std::vector<Row> rows) {
   tables.push_back(std::make_unique<TableOf<Row>>(name, columns, std::move(rows)));
 }
 template <class Row>
-void add_borrowed(ExportTables& tables, std::string_view name, std::span<const Column<Row>> columns,
+void add_borrowed(ResultTables& tables, std::string_view name, std::span<const Column<Row>> columns,
                   const std::vector<Row>& rows) {
   tables.push_back(std::make_unique<TableOf<Row, const std::vector<Row>&>>(name, columns, rows));
 }
 
 /// The text as a number; empty unless all of it is one, and finite.
 template <class Number>
-ExportCell number_of_text(const std::string& text) {
+ResultCell number_of_text(const std::string& text) {
   Number number{};
   const char* end = text.data() + text.size();
   const auto [stop, failure] = std::from_chars(text.data(), end, number);
@@ -146,54 +144,54 @@ ExportCell number_of_text(const std::string& text) {
 
 }  // namespace
 
-ExportCell ExportTable::cell(std::size_t row, std::size_t column) const {
+ResultCell ResultTable::cell(std::size_t row, std::size_t column) const {
   std::string value = text(row, column);
   switch (columns()[column].type) {
-    case analyze::CellType::integer:
+    case CellType::integer:
       return number_of_text<std::int64_t>(value);
-    case analyze::CellType::real:
+    case CellType::real:
       return number_of_text<double>(value);
-    case analyze::CellType::text:
+    case CellType::text:
       break;
   }
   return value;
 }
 
-ExportTables export_tables(const Snapshot& s) {
-  ExportTables tables;
-  add_borrowed(tables, "diagnoses", analyze::diagnosis_columns(), s.diagnoses);
-  add(tables, "connections", analyze::connection_columns(), analyze::connection_rows(s));
-  add(tables, "incidents", analyze::incident_columns(), analyze::incident_rows(s));
-  add(tables, "hosts", analyze::host_columns(), analyze::host_rows(s));
-  add_borrowed(tables, "flows", analyze::flow_columns(), s.flows);
-  add(tables, "pairs", analyze::host_pair_columns(), analyze::host_pair_rows(s));
-  add(tables, "paths", analyze::path_columns(), analyze::path_rows(s));
-  add_borrowed(tables, "findings", analyze::finding_columns(), s.findings);
+ResultTables result_tables(const Snapshot& s) {
+  ResultTables tables;
+  add_borrowed(tables, "diagnoses", diagnosis_columns(), s.diagnoses);
+  add(tables, "connections", connection_columns(), connection_rows(s));
+  add(tables, "incidents", incident_columns(), incident_rows(s));
+  add(tables, "hosts", host_columns(), host_rows(s));
+  add_borrowed(tables, "flows", flow_columns(), s.flows);
+  add(tables, "pairs", host_pair_columns(), host_pair_rows(s));
+  add(tables, "paths", path_columns(), path_rows(s));
+  add_borrowed(tables, "findings", finding_columns(), s.findings);
   add(tables, "series", std::span<const Column<Bucket>>(series_columns), series_rows(s, s.series));
-  add_borrowed(tables, "markings", analyze::marking_columns(), s.markings.rows);
-  add(tables, "pauses", analyze::pause_columns(), analyze::pause_rows(s));
-  add(tables, "dcbx", analyze::dcbx_columns(), analyze::dcbx_rows(s));
-  add(tables, "mrc_streams", analyze::mrc_stream_columns(), analyze::mrc_stream_rows(s));
-  add(tables, "mrc_paths", analyze::mrc_path_columns(), analyze::mrc_path_rows(s));
-  add(tables, "mrc_losses", analyze::mrc_loss_columns(), analyze::mrc_loss_rows(s));
-  add(tables, "shells", analyze::numbered_columns(), numbered_streams(s, analyze::NumberedRows::shells));
-  add(tables, "mirrors", analyze::numbered_columns(), numbered_streams(s, analyze::NumberedRows::mirrors));
+  add_borrowed(tables, "markings", marking_columns(), s.markings.rows);
+  add(tables, "pauses", pause_columns(), pause_rows(s));
+  add(tables, "dcbx", dcbx_columns(), dcbx_rows(s));
+  add(tables, "mrc_streams", mrc_stream_columns(), mrc_stream_rows(s));
+  add(tables, "mrc_paths", mrc_path_columns(), mrc_path_rows(s));
+  add(tables, "mrc_losses", mrc_loss_columns(), mrc_loss_rows(s));
+  add(tables, "shells", numbered_columns(), numbered_streams(s, NumberedRows::shells));
+  add(tables, "mirrors", numbered_columns(), numbered_streams(s, NumberedRows::mirrors));
   add_borrowed(tables, "diagnostics", std::span<const Column<Diagnostic>>(diagnostic_columns), s.diagnostics);
   return tables;
 }
 
-std::unique_ptr<ExportTable> series_table(const Snapshot& s, std::int64_t least_width_ns) {
+std::unique_ptr<ResultTable> series_table(const Snapshot& s, std::int64_t least_width_ns) {
   return std::make_unique<TableOf<Bucket>>("series", std::span<const Column<Bucket>>(series_columns),
                                            series_rows(s, s.series.of_width(least_width_ns)));
 }
 
-const std::vector<std::string_view>& export_table_names() {
+const std::vector<std::string_view>& result_table_names() {
   static const std::vector<std::string_view> names = [] {
     std::vector<std::string_view> all;
-    for (const auto& table : export_tables(Snapshot{})) all.push_back(table->name());
+    for (const auto& table : result_tables(Snapshot{})) all.push_back(table->name());
     return all;
   }();
   return names;
 }
 
-}  // namespace roce::cli
+}  // namespace roce::analyze
