@@ -54,6 +54,7 @@ ROOMS = {
     # The program. What it shows comes from analyze's results; it never includes the inside of following packets.
     "cli/core": "analyze/pipeline analyze/report capture/files capture/write capture/confine",
     "cli/config": "cli/core",
+    "cli/library": "analyze/pipeline analyze/report analyze/show capture/files",  # libroceanalyze.so
     "cli/manual": "cli/core analyze/filter",  # a program of its own, for packages
     "cli/completion": "cli/core analyze/filter capture/devices",
     "cli/report": "cli/core",
