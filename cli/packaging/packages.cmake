@@ -38,6 +38,14 @@ if(ROCE_GUI)
   install(FILES ${files}/roceanalyze-gui.1.gz DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT gui)
 endif()
 
+if(ROCE_LIBRARY)
+  list(APPEND CPACK_COMPONENTS_ALL library library_dev)
+  install(FILES ${CMAKE_CURRENT_LIST_DIR}/copyright ${files}/changelog.gz
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/libroceanalyze1 COMPONENT library)
+  install(FILES ${CMAKE_CURRENT_LIST_DIR}/copyright ${files}/changelog.gz
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/libroceanalyze-dev COMPONENT library_dev)
+endif()
+
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME roceanalyze)
 set(CPACK_PACKAGE_CONTACT "roceanalyze developers <developers@roceanalyze.invalid>")
@@ -49,6 +57,8 @@ set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY ">=")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_DEBIAN_CLI_PACKAGE_NAME roceanalyze)
 set(CPACK_DEBIAN_CLI_PACKAGE_SECTION net)
@@ -66,4 +76,19 @@ set(CPACK_DEBIAN_GUI_PACKAGE_RECOMMENDS "roceanalyze")
 set(CPACK_COMPONENT_GUI_DESCRIPTION "The results of roceanalyze in a window: overview, findings with the packets
 that prove them, connections with sequence graphs, markings against a policy,
 pauses, and a packet list with Wireshark's display filters.")
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME libroceanalyze1)
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libs)
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA "${CMAKE_CURRENT_LIST_DIR}/triggers")
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_MULTIARCH same)
+set(CPACK_COMPONENT_LIBRARY_DESCRIPTION "The results of roceanalyze for other programs, by a C interface: reports of
+captures as tables, packets with what the analysis says of each, and single
+frames by Wireshark's field names.")
+set(CPACK_DEBIAN_LIBRARY_DEV_PACKAGE_NAME libroceanalyze-dev)
+set(CPACK_DEBIAN_LIBRARY_DEV_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_LIBRARY_DEV_PACKAGE_SHLIBDEPS OFF)
+set(CPACK_DEBIAN_LIBRARY_DEV_PACKAGE_DEPENDS "libroceanalyze1 (= ${PROJECT_VERSION})")
+set(CPACK_DEBIAN_LIBRARY_DEV_PACKAGE_MULTIARCH same)
+set(CPACK_COMPONENT_LIBRARY_DEV_DESCRIPTION "The header of libroceanalyze, the files for pkg-config and CMake, and an
+example: reports of captures as tables, packets with what the analysis says of
+each, and single frames by Wireshark's field names.")
 include(CPack)
