@@ -39,11 +39,13 @@ if(ROCE_GUI)
 endif()
 
 if(ROCE_LIBRARY)
-  list(APPEND CPACK_COMPONENTS_ALL library library_dev)
+  list(APPEND CPACK_COMPONENTS_ALL library library_dev python)
   install(FILES ${CMAKE_CURRENT_LIST_DIR}/copyright ${files}/changelog.gz
     DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/libroceanalyze1 COMPONENT library)
   install(FILES ${CMAKE_CURRENT_LIST_DIR}/copyright ${files}/changelog.gz
     DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/libroceanalyze-dev COMPONENT library_dev)
+  install(FILES ${CMAKE_CURRENT_LIST_DIR}/copyright ${files}/changelog.gz
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/python3-roceanalyze COMPONENT python)
 endif()
 
 set(CPACK_GENERATOR DEB)
@@ -91,4 +93,15 @@ set(CPACK_DEBIAN_LIBRARY_DEV_PACKAGE_MULTIARCH same)
 set(CPACK_COMPONENT_LIBRARY_DEV_DESCRIPTION "The header of libroceanalyze, the files for pkg-config and CMake, and an
 example: reports of captures as tables, packets with what the analysis says of
 each, and single frames by Wireshark's field names.")
+set(CPACK_DEBIAN_PYTHON_PACKAGE_NAME python3-roceanalyze)
+set(CPACK_DEBIAN_PYTHON_PACKAGE_SECTION python)
+set(CPACK_DEBIAN_PYTHON_PACKAGE_ARCHITECTURE all)
+set(CPACK_DEBIAN_PYTHON_PACKAGE_SHLIBDEPS OFF)
+set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "python3:any, libroceanalyze1 (>= ${PROJECT_VERSION})")
+set(CPACK_DEBIAN_PYTHON_PACKAGE_SUGGESTS "python3-pandas")
+set(CPACK_DEBIAN_PYTHON_PACKAGE_CONTROL_EXTRA
+  "${CMAKE_CURRENT_LIST_DIR}/python/postinst;${CMAKE_CURRENT_LIST_DIR}/python/prerm")
+set(CPACK_COMPONENT_PYTHON_DESCRIPTION "The results of roceanalyze in Python 3: reports of captures as tables and
+DataFrames, packets with what the analysis says of each as columns without a
+copy, and single frames by Wireshark's field names.")
 include(CPack)
