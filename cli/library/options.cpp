@@ -156,6 +156,31 @@ roce_status roce_options_set(roce_options* options, const char* name, const char
   });
 }
 
+roce_status roce_stop_new(roce_stop** stop, roce_error** error) {
+  if (stop != nullptr) *stop = nullptr;
+  return guarded(error, [&] {
+    require(stop, "stop");
+    *stop = new roce_stop();
+    return ROCE_OK;
+  });
+}
+
+void roce_stop_request(roce_stop* stop) {
+  if (stop != nullptr) stop->requested = true;
+}
+
+roce_status roce_options_set_stop(roce_options* options, const roce_stop* stop, roce_error** error) {
+  return guarded(error, [&] {
+    require(options, "options");
+    options->stop = stop;
+    return ROCE_OK;
+  });
+}
+
+void roce_stop_free(roce_stop* stop) {
+  delete stop;
+}
+
 void roce_options_free(roce_options* options) {
   delete options;
 }

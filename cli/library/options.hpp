@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -12,6 +14,11 @@
 #include "analyze/policy/marking_policy.hpp"
 #include "cli/library/roceanalyze.h"
 
+struct roce_stop {
+  std::atomic<bool> requested{false};
+};
+static_assert(std::atomic<bool>::is_always_lock_free);  // for signal handlers
+
 /// As set by the caller. Null stands for a default one.
 struct roce_options {
   std::string filter;
@@ -19,6 +26,7 @@ struct roce_options {
   unsigned jobs = 0;              ///< 0: one per core
   std::uint64_t max_packets = 0;  ///< 0: all
   bool no_icrc = false;
+  const roce_stop* stop = nullptr;  ///< the caller's; null: nothing ends an analysis
   roce::analyze::DissectChoice dissecting;
 };
 

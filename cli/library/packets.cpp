@@ -58,6 +58,9 @@ class PacketRows {
       captures.require_twice();
       const auto first = capture::limited(captures.open(), prepared_.options.max_packets);
       snapshot_ = verdicts_of(*first, prepared_, verdicts_);
+      if (snapshot_->interrupted)
+        throw Failure(ROCE_INPUT, "",
+                      "the analysis was ended after " + std::to_string(snapshot_->frames_read) + " packets");
       for (const analyze::Flow& flow : snapshot_->flows) flow_ids_.insert_or_assign(flow.key, flow.id);
       if (verdicts_.lost() != 0)
         throw Failure(ROCE_NO_MEMORY, "",

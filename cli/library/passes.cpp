@@ -37,6 +37,17 @@ std::unique_ptr<capture::CaptureSource> limited_by(std::unique_ptr<capture::Capt
   return capture::within(std::move(source), {prepared.options.max_packets, std::nullopt});
 }
 
+std::shared_ptr<const analyze::Snapshot> analyzed(capture::CaptureSource& source,
+                                                  analyze::AnalysisOptions analysis, const roce_stop* stop) {
+  if (stop != nullptr) {
+    if (stop->requested) source.request_stop();
+    analysis.progress = [&source, stop](const capture::CaptureSource&, std::uint64_t) {
+      if (stop->requested) source.request_stop();
+    };
+  }
+  return analyze::analyze(source, analysis);
+}
+
 /// As the program words them again in its advice.
 std::string words_of(const roce_options& options) {
   std::string words;
@@ -90,14 +101,14 @@ std::shared_ptr<const analyze::Snapshot> report_of(const Captures& captures, con
   analysis.filter = prepared.filter ? &*prepared.filter : nullptr;
   analysis.filter_text = prepared.options.filter;
   analysis.same_packets = words_of(prepared.options);
-  return analyze::analyze(*source, analysis);
+  return analyzed(*source, std::move(analysis), prepared.options.stop);
 }
 
 std::shared_ptr<const analyze::Snapshot> verdicts_of(capture::CaptureSource& source, const Prepared& prepared,
                                                      analyze::VerdictStore& verdicts) {
   analyze::AnalysisOptions analysis = analysis_of(prepared);
   analysis.verdicts = &verdicts;
-  return analyze::analyze(source, analysis);
+  return analyzed(source, std::move(analysis), prepared.options.stop);
 }
 
 }  // namespace roce::library

@@ -95,6 +95,22 @@ ROCE_API roce_status roce_options_new(roce_options **options, roce_error **error
 ROCE_API roce_status roce_options_set(roce_options *options, const char *name, const char *value, roce_error **error);
 ROCE_API void roce_options_free(roce_options *options);
 
+/** Ends analyses from another thread or from a signal handler. */
+typedef struct roce_stop roce_stop;
+
+ROCE_API roce_status roce_stop_new(roce_stop **stop, roce_error **error);
+/**
+ * Ends the analyses that have it, at the latest some ten thousand packets later, but not while a pipe has none; those that begin
+ * later end at once. The report is incomplete then and says so; roce_packets_open() is ROCE_INPUT. Any thread, and signal handlers.
+ */
+ROCE_API void roce_stop_request(roce_stop *stop);
+/**
+ * Analyses with these options are ended by `stop`; NULL: by nothing, the default. `stop` must not be freed before these options
+ * and the functions that were called with them have ended.
+ */
+ROCE_API roce_status roce_options_set_stop(roce_options *options, const roce_stop *stop, roce_error **error);
+ROCE_API void roce_stop_free(roce_stop *stop);
+
 /* ---- tables: results by column ---- */
 
 /** Rows and columns: results of a report, or packets. */

@@ -278,6 +278,10 @@ TEST(Library, NullIsMisuseAndNoCrash) {
   EXPECT_EQ(roce_packets_next(nullptr, 0, nullptr, nullptr), ROCE_MISUSE);
   EXPECT_EQ(roce_options_new(nullptr, nullptr), ROCE_MISUSE);
   EXPECT_EQ(roce_options_set(nullptr, "jobs", "1", nullptr), ROCE_MISUSE);
+  EXPECT_EQ(roce_stop_new(nullptr, nullptr), ROCE_MISUSE);
+  EXPECT_EQ(roce_options_set_stop(nullptr, nullptr, nullptr), ROCE_MISUSE);
+  roce_stop_request(nullptr);
+  roce_stop_free(nullptr);
   EXPECT_EQ(roce_frame_dissect(nullptr, 10, 0, 1, nullptr, nullptr, nullptr), ROCE_MISUSE);
   EXPECT_EQ(roce_frame_number(nullptr, "frame.len", 0, nullptr), ROCE_MISUSE);
   EXPECT_EQ(roce_frame_text(nullptr, nullptr, 0, nullptr, 5, nullptr), ROCE_MISUSE);
@@ -438,6 +442,27 @@ TEST(Library, FieldsAreFoundByName) {
   address.size = sizeof address;
   ASSERT_EQ(roce_field_at(roce_field_find("infiniband.reth.va"), &address), ROCE_OK);
   EXPECT_EQ(address.type, ROCE_UINT64);
+}
+
+TEST(Library, AnalysesCanBeEnded) {
+  roce_stop* stop = nullptr;
+  ASSERT_EQ(roce_stop_new(&stop, nullptr), ROCE_OK);
+  const auto chosen = options({});
+  ASSERT_EQ(roce_options_set_stop(chosen.get(), stop, nullptr), ROCE_OK);
+  const std::string path = sample("04_write_loss1.cb.pcap.zst");
+  const auto whole = report({path}, chosen.get());
+  EXPECT_STREQ(roce_report_incomplete(whole.handle.get()), "");
+  roce_stop_request(stop);
+  const auto made = report({path}, chosen.get());
+  ASSERT_EQ(made.status, ROCE_OK) << made.text();
+  EXPECT_NE(std::string(roce_report_incomplete(made.handle.get())).find("reading was interrupted"),
+            std::string::npos);
+  const auto opened = packets(path, {"roce.connection"}, chosen.get());
+  EXPECT_EQ(opened.status, ROCE_INPUT);
+  EXPECT_EQ(opened.handle, nullptr);
+  ASSERT_EQ(roce_options_set_stop(chosen.get(), nullptr, nullptr), ROCE_OK);
+  EXPECT_EQ(packets(path, {"roce.connection"}, chosen.get()).status, ROCE_OK);
+  roce_stop_free(stop);
 }
 
 TEST(Library, SeveralThreadsReadOneReport) {

@@ -3,10 +3,13 @@
 """import roceanalyze, against the program: the figures of all samples, packets, errors, lifetimes and threads.
 Usage: python_test.py PROGRAM SAMPLES; PYTHONPATH and ROCEANALYZE_LIBRARY say where the module and its library are."""
 
+import contextlib
 import gc
 import glob
 import os
 import re
+import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -209,6 +212,30 @@ class Errors(unittest.TestCase):
         signatures = {name: len(types) - 1 for name, types in _library._SIGNATURES.items()}
         self.assertEqual(signatures, {name: declared.get(name) for name in signatures})
         self.assertEqual(set(declared) - set(signatures), {"frame_count", "frame_number", "frame_text"})
+
+
+class Interrupts(unittest.TestCase):
+    def test_control_c_ends_an_analysis(self):
+        """A pipe that would go on for ever: only the interrupt ends the report."""
+        record = struct.pack("<IIII", 1, 0, 60, 60) + bytes(60)
+        with tempfile.TemporaryDirectory() as folder:
+            pipe = os.path.join(folder, "pipe.pcap")
+            os.mkfifo(pipe)
+
+            def write():
+                with open(pipe, "wb", buffering=0) as out, contextlib.suppress(BrokenPipeError):
+                    out.write(struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 1))
+                    for number in range(1 << 20):
+                        if number == 100:
+                            os.kill(os.getpid(), signal.SIGINT)
+                        out.write(record * 100)
+
+            writer = threading.Thread(target=write)
+            writer.start()
+            with self.assertRaises(KeyboardInterrupt):
+                roceanalyze.report(pipe)
+            writer.join()
+        self.assertEqual(roceanalyze.report(LOSSES).connections["lost"][0], 46)
 
 
 class Threads(unittest.TestCase):

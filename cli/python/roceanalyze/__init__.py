@@ -129,7 +129,7 @@ class Packets:
 def report(paths, **options):
     """Analyses captures: a path or several, which are merged in time order. Options as of `roceanalyze report`, with _ for -:
     filter, policy, jobs, max_packets, no_icrc, trimmed_dscp, mrc_port, decode_as, roce_ip_protocol."""
-    result = Report(lib.made("report", "report_open", *_paths(paths), _options(options)))
+    result = Report(lib.made_unless_interrupted("report", "report_open", *_paths(paths), options=_options(options)))
     if result.incomplete:
         _warnings.warn(f"incomplete: {result.incomplete}", IncompleteWarning, stacklevel=2)
     return result
@@ -141,7 +141,8 @@ def packets(paths, fields=USUAL_FIELDS, batch=0, **options):
     filter selects packets."""
     names = list(fields)
     encoded = lib.texts([name.encode() for name in names])
-    handle = lib.made("packets", "packets_open", *_paths(paths), encoded, len(names), _options(options))
+    handle = lib.made_unless_interrupted("packets", "packets_open", *_paths(paths), encoded, len(names),
+                                         options=_options(options))
     return Packets(handle, names, batch)
 
 

@@ -3,6 +3,7 @@
 
 import ctypes
 import os
+import threading
 
 OK, NONE, MISUSE, INPUT, NO_MEMORY, DEFECT = range(6)
 INT64, UINT64, DOUBLE, TEXT = range(1, 5)
@@ -36,6 +37,10 @@ _SIGNATURES = {
     "options_new": (ctypes.c_int, _handle_out, _handle_out),
     "options_set": (ctypes.c_int, _handle, _text, _text, _handle_out),
     "options_free": (None, _handle),
+    "options_set_stop": (ctypes.c_int, _handle, _handle, _handle_out),
+    "stop_new": (ctypes.c_int, _handle_out, _handle_out),
+    "stop_request": (None, _handle),
+    "stop_free": (None, _handle),
     "table_name": (_text, _handle),
     "table_rows": (_size, _handle),
     "table_columns": (_size, _handle),
@@ -149,6 +154,35 @@ def made(kind, name, *arguments):
     if call(name, *arguments, ctypes.byref(out)) == NONE:
         return None
     return Handle(kind, ctypes.c_void_p(out.value))
+
+
+def made_unless_interrupted(kind, name, *arguments, options):
+    """As made(), for calls that take long: what a signal raises in the main thread, such as KeyboardInterrupt, ends them."""
+    if threading.current_thread() is not threading.main_thread():
+        return made(kind, name, *arguments, options)  # signals come to the main thread alone
+    stop = made("stop", "stop_new")
+    call("options_set_stop", options, stop)
+    results = []
+
+    def work():
+        try:
+            results.append(made(kind, name, *arguments, options))
+        except BaseException as error:  # pylint: disable=broad-except
+            results.append(error)
+
+    # It refers to all that the call needs, also if nobody waits for its end any more.
+    thread = threading.Thread(target=work, daemon=True)
+    thread.keeps = stop, options, arguments
+    thread.start()
+    try:
+        thread.join()
+    except BaseException:
+        library.roce_stop_request(stop)
+        thread.join()
+        raise
+    if isinstance(results[0], BaseException):
+        raise results[0]
+    return results[0]
 
 
 def given(name, handle, *arguments):
