@@ -24,8 +24,9 @@ roce_error no_memory{ROCE_NO_MEMORY, "out of memory", "", "out of memory", -1};
 
 /// Names of files may hold anything.
 std::string shown(const std::string& text) {
-  std::string out;
-  analyze::append_lines(out, text);
+  std::string valid, out;
+  analyze::append_valid_text(valid, text);
+  analyze::append_lines(out, valid);
   return out;
 }
 

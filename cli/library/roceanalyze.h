@@ -13,7 +13,7 @@
  *  - Threads. Different handles may be used by different threads at the same time. A report, a table, a frame and an
  *    error may be read by several threads at once; options and packets only by one at a time. None may be used
  *    while it is freed.
- *  - Text is UTF-8 and ends with NUL. Bytes from the wire that are no printable text are escaped as in C.
+ *  - Text is UTF-8 and ends with NUL. Bytes that are none, on the wire or in names of files, are escaped as in C or become U+FFFD.
  *  - Times are nanoseconds since 1970-01-01 UTC, durations nanoseconds, unless the name or help of a column says otherwise.
  *  - Names of tables, columns, fields and options are those of the program: `roceanalyze export`, `roceanalyze packets
  *    --list-fields` and `--help`. Ask by name: positions may change from version to version, names do not.

@@ -2,9 +2,10 @@
 #include "cli/library/table.hpp"
 
 #include <algorithm>
-#include <cstring>
+#include <string>
 #include <variant>
 
+#include "analyze/base/value_format.hpp"
 #include "cli/library/failure.hpp"
 
 namespace roce::library {
@@ -28,7 +29,9 @@ void add_cell(ColumnData& column, const analyze::ResultCell& cell) {
   } else if (const auto* real = std::get_if<double>(&cell)) {
     column.add_real(*real);
   } else if (const auto* text = std::get_if<std::string>(&cell); text != nullptr && !text->empty()) {
-    column.add_text(*text);
+    std::string valid;
+    analyze::append_valid_text(valid, *text);
+    column.add_text(valid);
   } else {
     column.add_none();
   }

@@ -336,6 +336,9 @@ TEST(Library, ErrorsNameThePlace) {
   const auto none = report({garbage.path()});
   EXPECT_EQ(none.status, ROCE_INPUT);
   EXPECT_EQ(roce_error_path(none.error.get()), garbage.path());
+  const auto bytes = report({"no\xff\x1bsuch.pcap"});
+  EXPECT_EQ(bytes.status, ROCE_INPUT);
+  EXPECT_STREQ(roce_error_path(bytes.error.get()), "no\uFFFD\uFFFDsuch.pcap");
   const auto unknown = packets(sample("04_write_loss1.cb.pcap.zst"), {"infiniband.bth.psm"});
   EXPECT_EQ(unknown.status, ROCE_MISUSE);
   EXPECT_NE(unknown.text().find("infiniband.bth.psn"), std::string::npos) << unknown.text();
