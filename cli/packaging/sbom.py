@@ -53,14 +53,13 @@ def main(output, packages):
             "checksums": [{"algorithm": "SHA256", "checksumValue": digest}]}
         del entries[name]["externalRefs"]
         relations.append(("SPDXRef-DOCUMENT", "DESCRIBES", name))
-        for need in field(package, "Depends").split(","):
-            need = re.split(r"[ (|]", need.strip())[0]
-            if need:
-                entries.setdefault(need, entry(need, installed_version(need)))
-                relations.append((name, "DEPENDS_ON", need))
+        needs = [re.split(r"[ (|:]", need.strip())[0] for need in field(package, "Depends").split(",")]
+        for need in filter(None, needs):
+            entries.setdefault(need, entry(need, installed_version(need)))
+            relations.append((name, "DEPENDS_ON", need))
         for library in COMPILED_IN:
             version = installed_version(library)
-            if version:
+            if version and "libstdc++6" in needs:  # else there is nothing compiled in the package
                 entries.setdefault(library, entry(library, version))
                 relations.append((name, "STATIC_LINK", library))
     created = datetime.datetime.fromtimestamp(int(os.environ["SOURCE_DATE_EPOCH"]), datetime.timezone.utc)
