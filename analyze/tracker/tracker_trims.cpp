@@ -94,8 +94,8 @@ class PlaceOfTrimmed {
       const std::int32_t missing = dissect::serial_distance(psn_, next);
       if (dissect::serial_distance(end_, next) >= 0) {
         if (dissect::serial_distance(end_, psn_) >= 0 && missing >= 0) return behind;
-      } else if (new_one) {
-        return behind;  // it had been sent before somebody went back
+      } else if (new_one) {  // who went back left it out, or had sent it before
+        return left_out_from(k).value_or(behind);
       } else if (missing > 0 && missing <= trimmed) {
         return behind;
       }
@@ -106,6 +106,25 @@ class PlaceOfTrimmed {
   }
 
  private:
+  /// Behind which packet a pass that begins at `k` left it out. One that had been sent before is sent again.
+  [[nodiscard]] std::optional<std::size_t> left_out_from(std::size_t k) const {
+    const int stream = stream_of(held_[at_]);
+    std::optional<std::size_t> before;  // the last one, if it is of a lower number
+    std::int32_t trimmed = 1;
+    for (; k < held_.size() && soon(held_[k].record); ++k) {
+      if (stream_of(held_[k]) != stream) continue;
+      const std::int32_t missing = dissect::serial_distance(psn_, held_[k].record.psn);
+      if (missing == 0) return std::nullopt;
+      if (held_[k].record.trimmed()) {
+        ++trimmed;
+      } else if (missing < 0) {
+        before = k;
+      } else if (before) {
+        return missing <= trimmed ? before : std::nullopt;
+      }
+    }
+    return std::nullopt;
+  }
   /// No queue holds a packet up for longer.
   [[nodiscard]] bool soon(const PacketRecord& later) const noexcept {
     const std::int64_t then_ns = held_[at_].record.time_ns;

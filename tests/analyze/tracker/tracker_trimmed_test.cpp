@@ -125,6 +125,41 @@ TEST(TrackerTrimmed, in_its_short_queue_it_overtakes) {
   }
 }
 
+/// It overtakes the pass of which it was the end: what comes behind it there was not lost before it.
+TEST(TrackerTrimmed, it_overtakes_a_pass_that_goes_back) {
+  for (const bool sent_before : {false, true}) {
+    Trimming t;
+    t.ids = false;
+    t.talk(100, 20);
+    std::vector<PacketRecord> sent{t.make(120, nothing), t.make(121), t.make(122)};
+    const std::size_t overtakes = sent.size();
+    if (sent_before) sent.push_back(t.make(123));
+    // The requester goes back to 120; nothing of it was captured before but 124.
+    for (std::uint32_t psn = 120; psn < 127; ++psn) {
+      if (psn != 124 || sent_before) sent.push_back(t.make(psn));
+    }
+    sent.insert(sent.begin() + static_cast<std::ptrdiff_t>(overtakes), t.make(124, nothing));
+    for (std::size_t i = 0; i < sent.size(); ++i) {
+      sent[i].time_ns = t.wire.now_ns += 1000;
+      sent[i].more = 0;
+      t.wire.send(sent[i]);
+      if (i == 2) t.ack(120, nak_sequence);
+    }
+    if (!sent_before) {
+      t.ack(123);
+      t.ack(124, nak_sequence);
+      for (std::uint32_t psn = 124; psn < 127; ++psn) t.send(psn);
+    }
+    t.ack(126);
+    t.talk(127, 40);
+    t.wire.finish();
+    const Flow& flow = t.wire.flow(a, b);
+    EXPECT_EQ(Wire::lost(flow, Lost::trimmed), 2U) << sent_before;
+    EXPECT_EQ(Wire::lost(flow, Lost::before_capture), 0U) << sent_before;
+    EXPECT_EQ(flow.sequence().retransmitted_packets(), sent_before ? 5U : 6U) << sent_before;
+  }
+}
+
 TEST(TrackerTrimmed, a_repeat_may_be_trimmed_too) {
   Trimming t;
   t.talk(100, 20);
