@@ -3,6 +3,7 @@
 
 #include "dissect/enum_names.hpp"
 #include "dissect/walk.hpp"
+#include "dissect/walk_export.hpp"
 
 namespace roce::dissect {
 namespace {
@@ -54,6 +55,13 @@ void dissect(Bytes frame, std::uint32_t wire_length, std::uint16_t link_type, Di
   take_steps(walk, first_step(link_type, out));
   if (!out.is_transport()) out.declared_end = walk.declared;
   if (out.has(Note::trimmed)) walk.explain_by_trimming(captured == wire);
+}
+
+void dissect_shown(Bytes frame, std::uint32_t offset, std::uint32_t shown, std::uint32_t wire,
+                   std::uint16_t link_type, Dissection& out, const Options& options) noexcept {
+  const auto captured = static_cast<std::uint32_t>(frame.size());
+  Walk walk{frame.data(), offset, captured, captured, captured, out, options};
+  (void)walk_exported(walk, frame.subspan(offset, shown), wire, first_step(link_type, out));
 }
 
 std::string_view stop_name(Stop stop) noexcept {

@@ -42,6 +42,12 @@ struct Options {
 void dissect(Bytes frame, std::uint32_t wire_length, std::uint16_t link_type, Dissection& out,
              const Options& options = {}) noexcept;
 
+/// Adds the headers of a frame that a switch shows in `frame`, in the `shown` bytes from `offset` on (inside
+/// of it), to those of `out`, as sampled ones. `wire`: how long it was; 0: not known. Where there is no room
+/// for them, out.stop says so.
+void dissect_shown(Bytes frame, std::uint32_t offset, std::uint32_t shown, std::uint32_t wire,
+                   std::uint16_t link_type, Dissection& out, const Options& options = {}) noexcept;
+
 /// The values of the field roce.stop: "cut by the capture", ... All three views are valid for the whole run.
 [[nodiscard]] std::string_view stop_name(Stop stop) noexcept;
 [[nodiscard]] std::string_view transport_name(Transport transport) noexcept;

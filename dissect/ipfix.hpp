@@ -69,6 +69,7 @@ struct Element {
   std::uint16_t id = 0;
   std::uint16_t length = 0;
   bool scope = false;  ///< of an options template: what the record is about
+  [[nodiscard]] bool operator==(const Element&) const noexcept = default;
 };
 
 /// A template record; without rows it is the withdrawal of one, or of all where `id` is that of its set.
@@ -115,6 +116,16 @@ class Templates {
 [[nodiscard]] End take_value(Part& rest, std::uint16_t length, Part& value) noexcept;
 /// Of 1 to 8 bytes, as far as they were captured: elements may be shorter than their type.
 [[nodiscard]] std::optional<std::uint64_t> number_of(const Part& value) noexcept;
+
+struct ElementInfo;
+/// A value of a data record, and where it stands in its frame.
+struct RecordValue {
+  const ElementInfo* info = nullptr;  ///< of the whole run
+  Element element;
+  std::uint32_t offset = 0, length = 0;  ///< bytes of the frame, without the length of a variable one
+  std::uint32_t record = 0;              ///< of the frame, from 0
+  std::uint16_t set = 0;                 ///< which is the number of its template
+};
 
 /// Numbers of elements (IANA; NetFlow has the same below 128).
 namespace element {

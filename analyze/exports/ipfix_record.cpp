@@ -64,7 +64,7 @@ std::optional<RecordTemplate> keep_template(const ipfix::Template& of, bool opti
   while (elements.next(each)) {
     if (each.length == 0) continue;
     if (kept.rows.size() >= at_most) return std::nullopt;
-    kept.rows.push_back({slot_of(each, netflow9), each.length});
+    kept.rows.push_back({slot_of(each, netflow9), each});
     kept.least += each.length == ipfix::Element::variable ? 1 : each.length;
   }
   return kept.rows.empty() ? std::nullopt : std::optional(std::move(kept));
@@ -91,20 +91,25 @@ SamplingRate ExportRecord::rate() const noexcept {
   return get(Slot::algorithm) == property_match ? SamplingRate{1, 1} : SamplingRate{};
 }
 
+std::optional<ExportRecord::Section> ExportRecord::beginning() const {
+  if (section == Slot::passed) return std::nullopt;
+  const bool ethernet = get(Slot::frame_type).value_or(ipfix::ethernet_frame) == ipfix::ethernet_frame;
+  const bool frame = section == Slot::frame_section;
+  if (number(Slot::section_offset) != 0 || (frame && !ethernet)) return std::nullopt;
+  // A section of fixed width may be longer than what is in it.
+  const std::uint32_t told = number(Slot::frame_size);
+  std::size_t size = section_bytes.size();
+  if (const auto octets = get(Slot::section_octets)) size = std::min<std::uint64_t>(size, *octets);
+  if (frame && told != 0) size = std::min<std::size_t>(size, told);
+  return Section{section_bytes.first(size), frame ? told : 0,
+                 frame ? dissect::link_ethernet : dissect::link_raw};
+}
+
 SampledPacket ExportRecord::packet() const {
   SampledPacket out;
   out.header = true;
-  out.length = number(Slot::frame_size);
-  const bool ethernet = get(Slot::frame_type).value_or(ipfix::ethernet_frame) == ipfix::ethernet_frame;
-  const bool frame = section == Slot::frame_section;
-  if (number(Slot::section_offset) != 0 || (frame && !ethernet)) return out;
-  // A section of fixed width may be longer than what is in it.
-  std::size_t size = section_bytes.size();
-  if (const auto octets = get(Slot::section_octets)) size = std::min<std::uint64_t>(size, *octets);
-  if (frame && out.length != 0) size = std::min<std::size_t>(size, out.length);
-  const std::uint32_t told = out.length;
-  read_packet(section_bytes.first(size), frame ? told : 0, frame ? dissect::link_ethernet : dissect::link_raw,
-              out);
+  const std::uint32_t told = number(Slot::frame_size);
+  if (const auto shown = beginning()) read_packet(shown->bytes, shown->wire, shown->link_type, out);
   if (told != 0) out.length = told;
   return out;
 }
@@ -119,7 +124,8 @@ bool ExportRecord::of_roce() const noexcept {
 dissect::End take_record(const RecordTemplate& by, dissect::Part& rest, ExportRecord& out) {
   for (const RecordTemplate::Row& row : by.rows) {
     dissect::Part value;
-    if (const dissect::End end = ipfix::take_value(rest, row.length, value); end != dissect::End::complete)
+    if (const dissect::End end = ipfix::take_value(rest, row.element.length, value);
+        end != dissect::End::complete)
       return end;
     if (value.is_cut()) return dissect::End::cut;
     if (row.slot == Slot::passed) continue;

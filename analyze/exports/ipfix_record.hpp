@@ -48,7 +48,7 @@ enum class Slot : std::uint8_t {
 struct RecordTemplate {
   struct Row {
     Slot slot;
-    std::uint16_t length;
+    dissect::ipfix::Element element;
     [[nodiscard]] bool operator==(const Row&) const noexcept = default;
   };
   std::vector<Row> rows;
@@ -86,6 +86,13 @@ struct ExportRecord {
   }
   /// What it says itself of the sampling.
   [[nodiscard]] SamplingRate rate() const noexcept;
+  /// The beginning of a packet, if it shows one from its first byte on.
+  struct Section {
+    dissect::Bytes bytes;
+    std::uint32_t wire = 0;  ///< of the whole frame; 0: not told
+    std::uint16_t link_type = 0;
+  };
+  [[nodiscard]] std::optional<Section> beginning() const;
   /// Dissects its section.
   [[nodiscard]] SampledPacket packet() const;
   [[nodiscard]] bool of_roce() const noexcept;

@@ -86,6 +86,13 @@ void IpfixTracker::see(ExportBook& book, const ExportDatagram& datagram, Part pa
     count_records(book.agent(*agent), *stream, message.sequence, records);
 }
 
+const RecordTemplate* IpfixTracker::template_of(std::uint32_t agent, std::uint16_t set) const {
+  const auto exporter = exporters_.find(agent);
+  if (exporter == exporters_.end()) return nullptr;
+  const auto found = exporter->second.templates.find(set);
+  return found == exporter->second.templates.end() ? nullptr : &found->second;
+}
+
 /// Messages without data do not count.
 void IpfixTracker::count_records(ExportAgent& told, Stream& stream, std::uint32_t sequence,
                                  std::optional<std::uint32_t> records) {

@@ -41,6 +41,8 @@ class IpfixTracker {
                                unrated_at_most = 64;  // further ones have their rate from the end
 
   void see(ExportBook& book, const ExportDatagram& datagram, dissect::Part payload);
+  /// What describes the records of a set, by all messages so far; may be null.
+  [[nodiscard]] const RecordTemplate* template_of(std::uint32_t agent, std::uint16_t set) const;
   /// Gives their rate to the sources of which it was told after their samples.
   void finish(ExportBook& book) const;
 

@@ -34,29 +34,6 @@ struct Entry {
   void (*computed)(const PacketView&, Values&) = nullptr;
 };
 
-constexpr ValueType type_of(Display display) {
-  switch (display) {
-    case Display::decimal:
-    case Display::hex:
-      return ValueType::number;
-    case Display::boolean:
-      return ValueType::boolean;
-    case Display::mac:
-      return ValueType::mac;
-    case Display::ipv4:
-      return ValueType::ipv4;
-    case Display::ipv6:
-      return ValueType::ipv6;
-    case Display::eui64:
-      return ValueType::eui64;
-    case Display::bytes:
-      return ValueType::bytes;
-    case Display::text:
-      return ValueType::text;
-  }
-  return ValueType::number;
-}
-
 std::uint64_t largest(const Field& field) {
   if (!field.is_number()) return 0;
   const std::uint64_t raw = field.bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << field.bits) - 1U;
@@ -110,6 +87,7 @@ class Registry {
     for (const VirtualField& row : virtual_fields()) add_virtual(row);
     for (const VirtualField& row : protocol_fields()) add_virtual(row);
     for (const VirtualField& row : analysis_fields()) add_virtual(row);
+    for (const VirtualField& row : exported_fields()) add_virtual(row);
     sort();
   }
 
@@ -156,7 +134,7 @@ class Registry {
     if (first) {
       facts.name = field.name;
       facts.label = field.label;
-      facts.type = type_of(field.display);
+      facts.type = value_type_of(field.display);
       facts.hex = field.display == Display::hex;
     }
     const ByteCounts bytes = bytes_of_field(field);
@@ -228,7 +206,7 @@ std::optional<Value> read_value(const Field& field, const std::uint8_t* header, 
   const std::size_t end = field.bits == 0 ? length : field.end_byte();
   if (end < first || end > length) return std::nullopt;
   Value value;
-  value.type = type_of(field.display);
+  value.type = value_type_of(field.display);
   value.bytes = {header + first, end - first};
   if (field.is_number()) {
     const std::uint64_t raw = field.bits == 0 ? 0 : dissect::read_bits(field, header);

@@ -23,6 +23,9 @@ struct VirtualField {
 /// Fields of the analysis (field_analysis.cpp): roce.connection, roce.direction and roce.analysis.*.
 [[nodiscard]] std::span<const VirtualField> analysis_fields();
 
+/// Elements of the records that switches export (field_exported.cpp): as PacketView::exported has them.
+[[nodiscard]] std::span<const VirtualField> exported_fields();
+
 /// A name for two fields, as Wireshark's ip.addr; values in the order of `parts`. The name may be that of its
 /// first part (ip.version also includes IPv6).
 struct CombinedField {

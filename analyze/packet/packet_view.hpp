@@ -11,6 +11,7 @@
 #include "capture/core/source.hpp"
 #include "dissect/dissection.hpp"
 #include "dissect/icrc.hpp"
+#include "dissect/ipfix.hpp"
 
 namespace roce::analyze {
 
@@ -31,6 +32,8 @@ struct PacketView {
   const MarkingPolicy* policy = nullptr;    ///< for roce.marking.violation; null = none
   /// frame.comment: comments of the capture file, or of its reader.
   std::span<const std::string_view> comments;
+  /// Values of records of IPFIX and NetFlow, in their order; empty where nobody read them by their templates.
+  std::span<const dissect::ipfix::RecordValue> exported;
 
   [[nodiscard]] bool has_time() const noexcept { return frame->time_ns != capture::no_time; }
   [[nodiscard]] dissect::Bytes bytes() const noexcept { return {frame->data, frame->captured}; }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analyze/base/prefetch.hpp"
+#include "analyze/exports/exported_records.hpp"
 #include "analyze/pipeline/analysis_state.hpp"
 #include "analyze/pipeline/batch.hpp"
 #include "analyze/pipeline/dissect_stage.hpp"
@@ -285,6 +286,8 @@ class Pipeline final : private Relay::Stages {
       const std::uint64_t number = batch.frames_before + i + 1;
       learn(number, frames[i], d);
       dissect::dissect_ulp(bytes, d, followed_.managers.ulp_of(bytes, d));
+      batch.exported = {};
+      if (d.is_ipfix()) batch.exported = exported_.read(number, frames[i], d, options_.dissecting);
       PacketRecord none;
       const std::uint32_t place = batch.packets[i].place;
       PacketRecord& record = place == Tracker::no_hint ? none : batch.records[place];
@@ -323,6 +326,7 @@ class Pipeline final : private Relay::Stages {
   // State of stage 3:
   AnalysisState followed_;
   std::vector<PacketSummary> glances_;
+  ExportedRecords exported_;                 ///< only with a filter
   SourceFacts facts_now_;                    ///< only with `publish`
   std::optional<InterimSnapshots> interim_;  ///< last: its thread copies the others
 };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "analyze/mrc/mrc_packet.hpp"
@@ -12,6 +13,7 @@
 #include "capture/core/comments.hpp"
 #include "capture/core/frame.hpp"
 #include "dissect/dissection.hpp"
+#include "dissect/ipfix.hpp"
 
 // Internal to the pipeline.
 namespace roce::analyze {
@@ -31,6 +33,7 @@ struct Batch {
   Totals totals;
   OuterCounts outer;  ///< packets in tunnels
   dissect::Dissection dissection;
+  std::span<const dissect::ipfix::RecordValue> exported;  ///< of its packet; only with a filter
   // State before the batch.
   std::uint64_t frames_before = 0;
   std::int64_t first_time_ns = 0;

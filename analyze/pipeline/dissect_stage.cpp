@@ -227,6 +227,7 @@ bool DissectStage::passes(const Batch& batch, std::size_t i, const IcrcResult& i
   const std::size_t interface = frames[i].interface;
   view.interface = interface < source_.interfaces().size() ? &source_.interfaces()[interface] : nullptr;
   view.dissection = &batch.dissection;
+  view.exported = batch.exported;
   view.first_time_ns = batch.first_time_ns;
   view.previous_time_ns = i > 0 ? frames[i - 1].time_ns : batch.previous_time_ns;
   view.icrc = icrc;

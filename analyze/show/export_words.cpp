@@ -75,7 +75,7 @@ void append_exported(std::string& out, const std::uint8_t* bth) {
 /// "IPFIX of domain 9, 1 template, 3 sets of data", "IPFIX of domain 9, 1 dropped: no buffer ...  RC ...".
 void append_ipfix_words(std::string& out, const PacketView& packet) {
   const dissect::Dissection& d = *packet.dissection;
-  std::uint64_t templates = 0, sets = 0;
+  std::uint64_t templates = 0, sets = 0, packets = 0;
   const std::uint8_t *bth = nullptr, *drop = nullptr;
   for (const Layer& layer : d.all().subspan(d.udp + std::size_t{1})) {
     const std::uint8_t* const p = packet.frame->data + layer.offset;
@@ -86,7 +86,7 @@ void append_ipfix_words(std::string& out, const PacketView& packet) {
         read<dissect::IpfixSet::set>(p) >= dissect::ipfix::Set::first_of_data)
       ++sets;
     if (layer.id == HeaderId::ipfix_drop_mirror) drop = p;
-    if (layer.id == HeaderId::bth && bth == nullptr) bth = p;
+    if (layer.id == HeaderId::bth && packets++ == 0) bth = p;
   }
   const Layer& head = d.layers[d.udp + 1U];
   const std::uint8_t* const p = packet.frame->data + head.offset;
@@ -97,6 +97,9 @@ void append_ipfix_words(std::string& out, const PacketView& packet) {
   append_count(out, templates, templates == 1 ? " template" : " templates");
   if (drop == nullptr) {
     append_count(out, sets, sets == 1 ? " set of data" : " sets of data");
+    if (bth == nullptr) return;
+    append_exported(out, bth);
+    if (packets > 1) out += " ...";
     return;
   }
   out += ", 1 dropped at port ";

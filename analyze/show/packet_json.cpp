@@ -53,7 +53,7 @@ void append_json_value(std::string& out, FieldRef field, const Value& value) {
 }  // namespace
 
 PacketJson::PacketJson(bool bytes) : all_(true) {
-  for (const auto rows : {virtual_fields(), analysis_fields()}) {
+  for (const auto rows : {virtual_fields(), analysis_fields(), exported_fields()}) {
     for (const VirtualField& field : rows) {
       if (field.facts.type == ValueType::presence || field.facts.restates) continue;
       if (field.facts.name == "frame" && !bytes) continue;

@@ -19,6 +19,8 @@
 #include "dissect/headers/ethernet.hpp"
 #include "dissect/headers/infiniband.hpp"
 #include "dissect/headers/ip.hpp"
+#include "dissect/headers/ipfix_elements.hpp"
+#include "dissect/ipfix.hpp"
 #include "dissect/opcode.hpp"
 
 namespace roce::analyze {
@@ -118,7 +120,11 @@ class Builder {
   std::vector<TreeLine> build() {
     comments();
     frame();
-    for (const Layer& layer : by_offset()) header(layer);
+    for (const Layer& layer : by_offset()) {
+      exported_until(layer.offset);
+      header(layer);
+    }
+    exported_until(packet_.frame->captured);
     analysis();
     marking();
     notes();
@@ -223,6 +229,48 @@ class Builder {
     }
   }
 
+  /// Values of the records that a switch exports, as far as they begin at `offset`.
+  void exported_until(std::uint32_t offset) {
+    for (; exported_ < packet_.exported.size(); ++exported_) {
+      const dissect::ipfix::RecordValue& row = packet_.exported[exported_];
+      if (row.offset > offset) return;
+      if (exported_ == 0 || row.record != packet_.exported[exported_ - 1].record) {
+        std::string text = "Record ";
+        append_decimal(text, row.record + std::uint64_t{1});
+        text += " (template ";
+        append_decimal(text, row.set);
+        text += ')';
+        add(1, std::move(text)).offset = row.offset;
+      }
+      exported_line(row);
+    }
+  }
+
+  void exported_line(const dissect::ipfix::RecordValue& row) {
+    const auto value = read_value(row, packet_.frame->data);
+    std::string text(row.element.scope ? "Scope " : "");
+    text += row.info->label;
+    if (row.info == &dissect::ipfix::other_element) {
+      text += ' ';
+      append_decimal(text, row.element.id);
+      if (row.element.enterprise != 0) {
+        text += " of enterprise ";
+        append_decimal(text, row.element.enterprise);
+      }
+    }
+    text += ": ";
+    if (value) {
+      Field field{row.info->name, row.info->label, 0, 0, row.info->display};
+      field.hex_digits = value->hex_digits;
+      append_field_value(text, field, *value);
+    } else {
+      append_bytes(text, {packet_.frame->data + row.offset, row.length});
+    }
+    TreeLine& line = add(2, std::move(text), row.info->name);
+    line.offset = row.offset;
+    line.length = row.length;
+  }
+
   void field_line(const Layer& layer, const Field& field, const Value& value) {
     std::string text;
     append_bit_pattern(text, field, value.bytes);
@@ -318,6 +366,7 @@ class Builder {
 
   const PacketView& packet_;
   std::vector<TreeLine> lines_;
+  std::size_t exported_ = 0;  ///< values of records that were shown
 };
 
 }  // namespace

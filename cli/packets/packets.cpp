@@ -10,6 +10,7 @@
 
 #include "analyze/base/units.hpp"
 #include "analyze/cm/cm_tracker.hpp"
+#include "analyze/exports/exported_records.hpp"
 #include "analyze/filter/filter.hpp"
 #include "analyze/packet/verdict_store.hpp"
 #include "analyze/record/packet_record.hpp"
@@ -284,6 +285,8 @@ class Run {
                          tracker_->shows_damage(view.bytes(), dissection_);
     const analyze::CmExchange* made = damaged ? nullptr : cm_.learn(number_, frame, dissection_);
     dissect::dissect_ulp(view.bytes(), dissection_, cm_.ulp_of(view.bytes(), dissection_));
+    if (dissection_.is_ipfix())
+      view.exported = exported_.read(view.number, frame, dissection_, dissect_options_);
     view.dissection = &dissection_;
     if (icrc_for_filter_) view.icrc = dissect::check_icrc(view.bytes(), dissection_);
     if (tracker_) follow(view, made);
@@ -345,6 +348,7 @@ class Run {
   dissect::Dissection dissection_;
   analyze::PacketRecord record_;
   analyze::CmTracker cm_;
+  analyze::ExportedRecords exported_;
   std::uint64_t number_ = 0;
   std::uint64_t chosen_frames_ = 0;  ///< printed or written
   bool any_time_ = false;

@@ -96,7 +96,7 @@ def ipfix_set(number, content):
 
 def ipfix_frames():
     """Messages of IPFIX and NetFlow version 9: templates of both kinds, data, and what nobody described. None of the data has
-    a section of a frame: tshark shows its fields, this program accounts for it where templates are remembered."""
+    a section of a frame: what is in one, tshark shows by no fields."""
     rows = halves(301, 4, 10, 4, 14, 4, 312, 2, 315, 0xFFFF)
     options = halves(257, 3, 1, 301, 4, 305, 4, 306, 4)
     flows = halves(258, 4, 8, 4, 12, 4, 7, 2, 11, 2) + halves(259, 1, 4, 1)
@@ -114,6 +114,16 @@ def ipfix_frames():
     netflows = [netflow(1, 1, ipfix_set(0, halves(260, 2, 8, 4, 12, 4))),
                 netflow(2, 1, ipfix_set(1, halves(261, 4, 8, 1, 4, 34, 4, 50, 4))),
                 netflow(3, 1, ipfix_set(260, bytes([10, 0, 0, 1, 10, 0, 0, 2])))]
+    # What a flow record and a sampler may say, some of it shorter than its type; then data before its template.
+    wide = ((1, 8), (2, 4), (4, 1), (5, 1), (7, 2), (8, 4), (9, 1), (10, 4), (11, 2), (12, 4), (13, 1), (14, 2), (15, 4),
+            (27, 16), (28, 16), (48, 1), (49, 1), (50, 4), (56, 6), (58, 2), (60, 1), (61, 1), (80, 6), (84, 7), (136, 1),
+            (138, 4), (148, 8), (192, 1), (195, 1), (243, 2), (244, 1), (252, 4), (253, 4), (301, 8), (302, 4), (304, 2),
+            (305, 4), (306, 4), (309, 4), (310, 4), (312, 2), (318, 8), (319, 8), (408, 2), (409, 2), (410, 2), (34, 4), (35, 1))
+    length = sum(size for _, size in wide)
+    record = bytes(0x30 + 7 * i % 43 for i in range(length))  # a name among them is printable
+    messages += [ipfix(2, ipfix_set(2, halves(262, len(wide)) + b"".join(halves(*row) for row in wide)),
+                       ipfix_set(262, record + record[::-1])),
+                 ipfix(4, ipfix_set(263, bytes(8))), ipfix(5, ipfix_set(2, halves(263, 2, 8, 4, 4, 4)))]
     return [ethernet(0x0800, ipv4(udp(message, port=4739))) for message in messages] + \
         [ethernet(0x0800, ipv4(udp(message, port=2055))) for message in netflows]
 
