@@ -158,6 +158,12 @@ enum class HeaderId : std::uint8_t {
   cm_apr,
   cm_unknown,
   ip_cm,
+  // trailers of switches
+  metamako_fcs,
+  metamako_extension,
+  metamako_long_extension,
+  metamako,
+  exablaze,
   // upper layers
   nvme_rdma_request,
   nvme_rdma_reply,
@@ -186,6 +192,11 @@ inline constexpr std::size_t header_count = static_cast<std::size_t>(HeaderId::c
 /// Found by dissect_ulp(), not by dissect(): they may need the service id of an earlier CM exchange.
 [[nodiscard]] constexpr bool is_upper_layer(HeaderId id) noexcept {
   return id >= HeaderId::nvme_rdma_request;
+}
+
+/// Found by dissect_trailer(), which needs the time of the capture.
+[[nodiscard]] constexpr bool is_trailer(HeaderId id) noexcept {
+  return id >= HeaderId::metamako_fcs && id <= HeaderId::exablaze;
 }
 
 /// A row of the header table: everything that a tree, a filter or a hex view needs of a header.

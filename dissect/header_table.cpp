@@ -24,6 +24,7 @@
 #include "dissect/headers/sflow_counters.hpp"
 #include "dissect/headers/shell.hpp"
 #include "dissect/headers/smb_direct.hpp"
+#include "dissect/headers/trailer.hpp"
 #include "dissect/headers/tunnel.hpp"
 
 namespace roce::dissect {
@@ -72,7 +73,8 @@ constexpr auto table =
          LldpDcbxCeeApplication, LldpDcbxCeeApplicationEntry, LldpDcbxCeeUnknown, LldpOrganisational,
          LldpUnknown, LldpEnd,  //
          Mad, CmReq, CmMra, CmRej, CmRep, CmRtu, CmDreq, CmDrep, CmSidrReq, CmSidrRep, CmLap, CmApr,
-         CmUnknown, IpCm,  //
+         CmUnknown, IpCm,                                                            //
+         MetamakoFcs, MetamakoExtension, MetamakoLongExtension, Metamako, Exablaze,  //
          NvmeRdmaRequest, NvmeRdmaReply, NvmeRdmaReject, NvmeCommand, NvmeFabricsCommand, NvmeCompletion,
          Iser, Iscsi, RpcRdma, RpcRdmaReadSegment, RpcRdmaWriteChunk, RpcRdmaReplyChunk, RpcRdmaSegment,
          RpcRdmaError, RpcCall, RpcReply, SmbDirect, SmbDirectNegotiateRequest, SmbDirectNegotiateResponse,

@@ -123,7 +123,7 @@ class Registry {
         entry.facts.type = header_shows_bytes(header) ? ValueType::bytes : ValueType::presence;
       }
       entry.rows.push_back({header.id, nullptr});
-      entry.facts.needs_upper |= is_upper_layer(header.id);
+      entry.facts.needs_upper |= is_upper_layer(header.id) || is_trailer(header.id);
     }
     for (const Field& field : header.fields) add_row(entry_of(field.name), header.id, field);
   }
@@ -142,7 +142,7 @@ class Registry {
     facts.max_bytes = first ? bytes.max : std::max(facts.max_bytes, bytes.max);
     if (facts.hex) facts.hex_digits = std::max(facts.hex_digits, hex_digits_of(field));
     facts.max = std::max(facts.max, largest(field));
-    facts.needs_upper |= is_upper_layer(header);
+    facts.needs_upper |= is_upper_layer(header) || is_trailer(header);
     entry.rows.push_back({header, &field});
   }
 

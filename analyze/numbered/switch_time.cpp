@@ -10,6 +10,7 @@
 #include "dissect/headers/ip.hpp"
 #include "dissect/headers/mirror.hpp"
 #include "dissect/headers/tunnel.hpp"
+#include "dissect/trailer.hpp"
 
 namespace roce::analyze {
 
@@ -45,44 +46,11 @@ std::optional<std::int64_t> arista_time(const capture::Frame& frame, const Layer
   return dissect::read<AristaStamp::scale>(p) == 0 ? time - tai_minus_utc_ns : time;
 }
 
-/// Seconds and nanoseconds at the end of a trailer that fits in front of `end`.
-std::optional<std::int64_t> metamako_time(const capture::Frame& frame, std::uint32_t end) noexcept {
-  constexpr std::uint32_t size = 12;  // seconds, nanoseconds, flags, device, port
-  if (end < size) return std::nullopt;
-  const std::uint8_t* const p = frame.data + end - size;
-  const std::uint32_t ns = load_be32(p + 4);
-  const std::int64_t time = std::int64_t{load_be32(p)} * second_ns + ns;
-  constexpr unsigned known_flags = 0x03;
-  if (ns >= second_ns || (p[8] & ~known_flags) != 0 || !is_near(time, frame)) return std::nullopt;
-  return time;
-}
-
-std::optional<std::int64_t> exablaze_time(const capture::Frame& frame, std::uint32_t end) noexcept {
-  constexpr std::uint32_t size = 16;  // old FCS, device, port, seconds, 40 bits of a second, reserved
-  if (end < size) return std::nullopt;
-  const std::uint8_t* const p = frame.data + end - size;
-  const auto fraction =
-      static_cast<double>(load_be<5>(p + 10)) / static_cast<double>(std::uint64_t{1} << 40U);
-  const std::int64_t time =
-      std::int64_t{load_be32(p + 6)} * second_ns + static_cast<std::int64_t>(fraction * second_ns);
-  if (p[15] != 0 || !is_near(time, frame)) return std::nullopt;
-  return time;
-}
-
 /// Behind the end of the IP packet, with the FCS of the link or without it.
 std::optional<std::int64_t> trailer_time(const capture::Frame& frame, const Dissection& d) noexcept {
-  constexpr std::uint32_t fcs = 4, least = 12;
-  if (frame.captured < frame.wire || d.declared_end + least > frame.captured) return std::nullopt;
-  const std::uint32_t room = frame.captured - d.declared_end;
-  for (const std::uint32_t behind : {std::uint32_t{0}, fcs}) {
-    if (room >= 16 + behind) {
-      if (const auto time = exablaze_time(frame, frame.captured - behind)) return time;
-    }
-    if (room >= least + behind) {
-      if (const auto time = metamako_time(frame, frame.captured - behind)) return time;
-    }
-  }
-  return std::nullopt;
+  if (frame.time_ns == capture::no_time) return std::nullopt;
+  const auto trailer = find_trailer({frame.data, frame.captured}, frame.wire, frame.time_ns, d);
+  return trailer ? std::optional(trailer->time_ns) : std::nullopt;
 }
 
 /// Nanoseconds of a tick; 0: another unit.

@@ -24,6 +24,7 @@
 #include "analyze/tracker/tracker.hpp"
 #include "dissect/headers/infiniband.hpp"
 #include "dissect/headers/mad.hpp"
+#include "dissect/trailer.hpp"
 #include "dissect/ulp.hpp"
 
 namespace roce::analyze {
@@ -286,6 +287,8 @@ class Pipeline final : private Relay::Stages {
       const std::uint64_t number = batch.frames_before + i + 1;
       learn(number, frames[i], d);
       dissect::dissect_ulp(bytes, d, followed_.managers.ulp_of(bytes, d));
+      if (frames[i].time_ns != capture::no_time)
+        dissect::dissect_trailer(bytes, frames[i].wire, frames[i].time_ns, d);
       batch.exported = {};
       if (d.is_ipfix()) batch.exported = exported_.read(number, frames[i], d, options_.dissecting);
       PacketRecord none;

@@ -140,13 +140,14 @@ class Builder {
     return line;
   }
 
-  /// Layers in the order of their bytes, outer before inner; the CRCs at the end of the frame last. Those of
-  /// a sampled frame stay beneath the record that has it.
+  /// Layers in the order of their bytes, outer before inner; the CRCs at the end of the frame and what a
+  /// switch put behind it last. Those of a sampled frame stay beneath the record that has it.
   [[nodiscard]] std::vector<Layer> by_offset() const {
     const auto all = packet_.dissection->all();
     std::vector<Layer> layers(all.begin(), all.end());
     const auto rank = [](const Layer& layer) {
       if (layer.sampled) return 0;
+      if (dissect::is_trailer(layer.id)) return 3;
       return layer.id == HeaderId::vcrc ? 2 : layer.id == HeaderId::icrc ? 1 : 0;
     };
     std::stable_sort(layers.begin(), layers.end(), [&](const Layer& a, const Layer& b) {

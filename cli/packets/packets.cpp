@@ -32,6 +32,7 @@
 #include "cli/packets/packet_printer.hpp"
 #include "cli/packets/pipe_follower.hpp"
 #include "dissect/dissect.hpp"
+#include "dissect/trailer.hpp"
 #include "dissect/ulp.hpp"
 
 namespace roce::cli {
@@ -285,6 +286,7 @@ class Run {
                          tracker_->shows_damage(view.bytes(), dissection_);
     const analyze::CmExchange* made = damaged ? nullptr : cm_.learn(number_, frame, dissection_);
     dissect::dissect_ulp(view.bytes(), dissection_, cm_.ulp_of(view.bytes(), dissection_));
+    if (timed) dissect::dissect_trailer(view.bytes(), frame.wire, frame.time_ns, dissection_);
     if (dissection_.is_ipfix())
       view.exported = exported_.read(view.number, frame, dissection_, dissect_options_);
     view.dissection = &dissection_;

@@ -57,7 +57,7 @@ constexpr JsonDocument all_documents[] = {
     {"dcbx", "1.0", "dcbx --json", shape<analyze::dcbx_page_object>},
     {"why", "1.0", "why --json", shape<analyze::stories_object>},
     {"compare", "1.0", "compare --json", shape<compare_object>},
-    {"packets", "1.1", "packets -T json, each line", analyze::packet_json_shape},
+    {"packets", "1.2", "packets -T json, each line", analyze::packet_json_shape},
     {"capture", "1.0", "capture --json, each line: summaries and findings of --every, then the report",
      capture_lines},
     {"host-facts", "1.0", "devices --json, host --snapshot FILE", shape<analyze::host_facts_object>},

@@ -6,6 +6,7 @@
 #include "analyze/record/packet_record.hpp"
 #include "dissect/dissect.hpp"
 #include "dissect/icrc.hpp"
+#include "dissect/trailer.hpp"
 #include "dissect/ulp.hpp"
 #include "gui/models/shown_text.hpp"
 
@@ -92,6 +93,7 @@ const analyze::PacketView* PacketReader::read(std::uint64_t number, const Packet
   if (needs.upper) {
     dissect::dissect_ulp(view_.bytes(), dissection_,
                          store_->managements().ulp_of(number, view_.bytes(), dissection_));
+    if (view_.has_time()) dissect::dissect_trailer(view_.bytes(), frame_.wire, frame_.time_ns, dissection_);
   }
   view_.dissection = &dissection_;
   if (needs.icrc) view_.icrc = dissect::check_icrc(view_.bytes(), dissection_);

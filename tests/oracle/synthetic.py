@@ -153,6 +153,24 @@ def shell_frames():
     return frames
 
 
+def trailer_frames():
+    """Stamps of Metamako and Exablaze behind a packet, with the FCS of the link and without it, with extensions and padding.
+    Times are those of write_pcap()."""
+    packet = MAC + struct.pack(">H", 0x0800) + ipv4(udp(body(0x0A)))
+    short = MAC + struct.pack(">H", 0x0800) + ipv4(udp(body(0x11, 4)))
+    old, new = b"\xde\xad\xbe\xef", b"\x01\x02\x03\x04"
+    stamp = struct.pack(">II", 1700000000, 123456789)
+    metamako = old + stamp + bytes([1, 0x12, 0x34, 7])
+    sequence = bytes([0, 0x01, 0x02, 0x20])  # the last one, of tag 0
+    fraction = bytes([0x80, 0, 1, 0x01])  # of tag 1, behind another
+    long = bytes(range(8)) + bytes([1, 2, 3, 0x80 | 0x20 | 9])  # two words in front of tag 9
+    extended = [old + extensions + stamp + bytes([2, 0, 1, 2]) for extensions in (sequence, sequence + fraction, long,
+                                                                                  long + fraction)]
+    exablaze = old + bytes([3, 9]) + struct.pack(">I", 1700000000) + (3 << 38).to_bytes(5, "big") + b"\0"
+    return [frame + trailer + fcs for trailer in [metamako, exablaze] + extended for frame in (packet, short)
+            for fcs in (b"", new)]
+
+
 def ethernet_frames():
     opcodes = list(range(256))
     frames = [ethernet(0x0800, ipv4(udp(body(o)))) for o in opcodes]
@@ -193,7 +211,8 @@ def write_all(directory):
             ("synthetic_infiniband.pcap", ERF, infiniband_frames()),
             ("synthetic_sflow.pcap", ETHERNET, sflow_frames()),
             ("synthetic_ipfix.pcap", ETHERNET, ipfix_frames()),
-            ("synthetic_shells.pcap", ETHERNET, shell_frames())]
+            ("synthetic_shells.pcap", ETHERNET, shell_frames()),
+            ("synthetic_trailers.pcap", ETHERNET, trailer_frames())]
     paths = []
     for name, link_type, frames in made:
         paths.append(os.path.join(directory, name))

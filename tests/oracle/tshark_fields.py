@@ -33,6 +33,7 @@ NOT_COMPARED_PREFIXES = ("nvme", "iser", "iscsi", "rpcordma", "rpc", "smb", "roc
 # tshark takes any payload that resembles an ethertype for one; and some Ethernet trailers for an FCS.
 PREFERENCES = ["infiniband.identify_payload:FALSE"]
 DISABLED = ["rpcordma", "smb_direct", "iser", "nvme-rdma", "iscsi", "eth_maybefcs"]
+HEURISTICS = ["metamako_eth", "exablaze_eth"]  # trailers of switches, which tshark looks for only when it is told to
 DECODE_AS = ["udp.port==8472,vxlan", "udp.port==4790,vxlan"]
 
 # The payload, where tshark may not guess what it is.
@@ -235,6 +236,8 @@ def compare(program, path, columns, report):
             command += ["--disable-protocol", name]
         for preference in PREFERENCES:
             command += ["-o", preference]
+        for name in HEURISTICS:
+            command += ["--enable-heuristic", name]
         for rule in DECODE_AS:
             command += ["-d", rule]
         status, theirs, message = run(command + arguments(columns, NAMES_OF_TSHARK))
