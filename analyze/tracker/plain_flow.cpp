@@ -17,6 +17,12 @@ Verdict Tracker::Impl::plain(FlowState& state, const PacketRecord& record, std::
   if (doubtful) state.plain_flow->damaged = std::make_unique<Held>(Held{record, number});
   // Probes of MRC are told apart by a number behind the BTH.
   const bool probe = dissect::opcode_info(record.opcode).operation == dissect::Operation::probe;
+  // Where longer ones pass whole, it was no mirror that cut it; and nobody sends a datagram again.
+  if (record.trimmed() && flows.at(place).bytes > flows.at(place).packets * record.wire) {
+    verdict.trimmed = 1;
+    if (record.has(PacketRecord::selected))
+      ++flows.at(place).sequence_to_change().lost[static_cast<std::size_t>(Lost::trimmed)];
+  }
   if (probe || !bears_witness(place, record)) {
     count(place, record, number, !doubtful);
     publish(number, verdict);

@@ -367,6 +367,8 @@ Verdict Tracker::Impl::step_now(std::uint32_t connection, unsigned side, const P
   if (record.icrc_wrong() && counts) happened(s, side, Event::icrc_mismatch);
   if (!followed) {
     book_ruling(s, false);  // it witnesses nothing but its damage
+    if (record.trimmed() && info.service == Service::uc && info.has_payload && track.spaces[side] != nullptr)
+      track.spaces[side]->note_trimmed(record, number);
   } else if (info.operation == dissect::Operation::cnp) {
     if (counts) ++c.cnps[side];
     happened(s, side, Event::cnp);

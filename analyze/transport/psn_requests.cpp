@@ -45,6 +45,11 @@ Cause PsnSpace::cause_of_damaged(const PacketRecord& r) const noexcept {
   return fits ? pass_.cause : Cause::none;
 }
 
+void PsnSpace::note_trimmed(const PacketRecord& r, std::uint64_t number) {
+  if (!req_.seen || trimmed_.size() >= trimmed_at_most) return;
+  trimmed_.push_back({place(r.psn), number, r.time_ns, r.has(PacketRecord::selected)});
+}
+
 void PsnSpace::request(Step& s) {
   const PacketRecord& r = s.r;
   const Ruling& ruling = s.ruling;

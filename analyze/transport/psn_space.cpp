@@ -31,11 +31,30 @@ void PsnSpace::finish_gaps(Connection& connection, Flow* flow, Flow* back, Track
     book_loss({where, side, gap.frame, side, gap.time_ns, count, true}, connection, of, shared.series,
               verdict);
   };
+  std::sort(trimmed_.begin(), trimmed_.end(),
+            [](const TrimmedAway& one, const TrimmedAway& other) { return one.psn < other.psn; });
+  const auto lose_trimmed = [&](std::int64_t from, std::int64_t to) {
+    const auto below = [](const TrimmedAway& each, std::int64_t psn) { return each.psn < psn; };
+    auto each = std::lower_bound(trimmed_.begin(), trimmed_.end(), from, below);
+    std::int64_t count = 0, last = from - 1;
+    for (; each != trimmed_.end() && each->psn < to; ++each) {
+      if (each->psn == last) continue;  // the capture shows it twice
+      last = each->psn;
+      ++count;
+      Verdict* const verdict = shared.verdicts != nullptr ? shared.verdicts->at(each->frame) : nullptr;
+      book_loss({Lost::trimmed, side_, each->frame, side_, each->time_ns, 1, each->counts}, connection, flow,
+                shared.series, verdict);
+    }
+    return count;
+  };
+  lose_trimmed(req_.next, INT64_MAX);
   // What UC did not deliver is gone; nobody says whether it was lost or missed by the capture.
   if (connection.service == dissect::Service::uc)
     gaps_.for_each([&](const PsnGap& gap) {
       const bool by_mirror = shared.mirror_gaps_to(gap.before) != shared.mirror_gaps_to(gap.frame);
-      if (!by_mirror) lose(gap, side_, Lost::before_capture, flow);
+      PsnGap rest = gap;
+      rest.to -= lose_trimmed(gap.from, gap.to);
+      if (!by_mirror && rest.from < rest.to) lose(rest, side_, Lost::before_capture, flow);
       note_unseen(gap, gap.to, false, shared);
     });
   // A READ cannot complete with a response missing, so a requester that went on, for longer than it would

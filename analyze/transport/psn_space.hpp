@@ -152,6 +152,8 @@ class alignas(64) PsnSpace {
   void miss_response(std::int64_t psn, TrackerShared& shared);
   /// Where that request was lost is known, by another capture point.
   void explain_gap(std::uint32_t psn) { gaps_.fill(place(psn), 1); }
+  /// Of UC, which sends nothing again: a switch trimmed it, so it is the one that is missing there.
+  void note_trimmed(const PacketRecord& r, std::uint64_t number);
   /// IPv4, of the last answer and the last request.
   [[nodiscard]] std::array<std::uint16_t, 2> last_ids() const noexcept {
     return {answer_facts_.last_id, request_facts_.last_id};
@@ -314,6 +316,14 @@ class alignas(64) PsnSpace {
   StreamFacts request_facts_;
   StreamFacts answer_facts_;
   PsnGaps gaps_;  ///< requests
+  struct TrimmedAway {
+    std::int64_t psn;
+    std::uint64_t frame;
+    std::int64_t time_ns;
+    bool counts;
+  };
+  static constexpr std::size_t trimmed_at_most = 4096;  // beyond, a gap is only known to be upstream
+  std::vector<TrimmedAway> trimmed_;                    ///< of UC
   std::vector<Awaited> awaited_;
   RetryChains chains_;
   std::uint8_t side_;

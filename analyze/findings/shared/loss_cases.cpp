@@ -47,7 +47,7 @@ std::vector<Case> loss_cases(const Snapshot& snapshot, Event lost) {
     if (placed && !snapshot.completeness.bears(needs::losses_at_a_place, connection)) return;
     // UC does not retransmit: uc_message_loss reports it, but not where it is known to have been lost.
     if (connection.service == dissect::Service::uc && sent.count(Event::uc_message_lost) != 0 &&
-        lost != Event::lost_between_points)
+        lost != Event::lost_between_points && lost != Event::lost_trimmed)
       return;
     // What came to the capture point, and what should have.
     const std::uint64_t all = all_packets(connection, side) + sent.count(Event::lost_before_capture) +

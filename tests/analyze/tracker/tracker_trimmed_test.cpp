@@ -230,16 +230,26 @@ TEST(TrackerTrimmed, its_marks_are_those_of_the_switch) {
   EXPECT_EQ(t.wire.connection().sent[0].count(Event::repeat_marked_otherwise), 0U);
 }
 
-TEST(TrackerTrimmed, of_datagrams_they_are_only_counted) {
-  Wire wire;
-  for (std::uint32_t psn = 0; psn < 6; ++psn) {
-    PacketRecord r = wire.make(a, b, ud_send_only, psn);
-    if (psn == 3) r.icrc = nothing;
-    wire.send(r);
+/// Nobody sends them again: they are lost where longer ones of their flow pass whole.
+TEST(TrackerTrimmed, of_datagrams_they_are_lost_where_longer_ones_pass) {
+  for (const bool longer_pass : {false, true}) {
+    Wire wire;
+    std::uint32_t frame = 0;
+    for (std::uint32_t psn = 0; psn < 6; ++psn) {
+      PacketRecord r = wire.make(a, b, ud_send_only, psn);
+      r.wire = longer_pass ? 1082 : 128;
+      if (psn == 3) {
+        r.icrc = nothing;
+        r.wire = 128;
+      }
+      const std::uint32_t number = wire.send(r);
+      if (psn == 3) frame = number;
+    }
+    wire.finish();
+    EXPECT_EQ(wire.flow(a, b).sequence().trimmed, 1U);
+    EXPECT_EQ(Wire::lost(wire.flow(a, b), Lost::trimmed), longer_pass ? 1U : 0U);
+    EXPECT_EQ(wire.verdict(frame).trimmed, longer_pass ? 1U : 0U);
   }
-  wire.finish();
-  EXPECT_EQ(wire.flow(a, b).sequence().trimmed, 1U);
-  EXPECT_EQ(Wire::lost(wire.flow(a, b), Lost::trimmed), 0U);
 }
 
 }  // namespace

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Unreliable connections: messages that a gap destroys.
+#include <algorithm>
+#include <vector>
+
 #include "analyze/tracker/tracker.hpp"
 #include "tests/analyze/tracker/tracker_support.hpp"
 
@@ -32,6 +35,21 @@ class Messages {
       i == 1 ? static_cast<void>(wire_.send(late_)) : send_one(i);
     }
     psn_ += packets;
+  }
+  /// One of which a switch trimmed packet `cut`. Returns the number of its frame.
+  std::uint32_t send_trimmed(std::uint32_t cut, bool overtakes) {
+    std::uint32_t frame = 0;
+    std::vector<PacketRecord> sent;
+    for (std::uint32_t i = 0; i < packets; ++i) sent.push_back(make(i));
+    sent[cut].icrc = PacketRecord::trimmed_away;
+    sent[cut].wire = 128;
+    if (overtakes) std::rotate(sent.begin(), sent.begin() + cut, sent.begin() + cut + 1);
+    for (const PacketRecord& r : sent) {
+      const std::uint32_t number = wire_.send(r);
+      if (r.trimmed()) frame = number;
+    }
+    psn_ += packets;
+    return frame;
   }
   void send_well(unsigned times) {
     for (unsigned i = 0; i < times; ++i) send();
@@ -86,6 +104,27 @@ TEST(TrackerUc, OfAWholeMessageOrItsEndNothingMoreIsCounted) {
   wire.finish();
   EXPECT_EQ(destroyed(wire), 3U);
   EXPECT_EQ(complete(wire), 12U);
+}
+
+/// What a switch trimmed is the one that is missing; what else is missing beside it is lost upstream as
+/// before.
+TEST(TrackerUc, APacketThatWasTrimmedIsLostWithItsPlace) {
+  for (const bool overtakes : {false, true}) {
+    Wire wire;
+    Messages messages(wire);
+    messages.send_well(6);
+    const std::uint32_t one = messages.send_trimmed(2, overtakes);
+    messages.send_well(3);
+    messages.send(0b01010);
+    const std::uint32_t last = messages.send_trimmed(4, false);
+    wire.finish();
+    EXPECT_EQ(Wire::lost(wire.flow(a, b), Lost::trimmed), 2U);
+    EXPECT_EQ(Wire::lost(wire.flow(a, b), Lost::before_capture), 2U);
+    EXPECT_EQ(wire.flow(a, b).sequence().trimmed, 2U);
+    EXPECT_EQ(wire.connection().sent[0].count(Event::lost_trimmed), 2U);
+    EXPECT_EQ(complete(wire), 9U);
+    for (const std::uint32_t frame : {one, last}) EXPECT_EQ(wire.verdict(frame).trimmed, 1U);
+  }
 }
 
 /// Its receiver does not wait for a late packet.
