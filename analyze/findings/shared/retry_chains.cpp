@@ -49,8 +49,11 @@ std::string chain_text(const Snapshot& snapshot, const Connection& connection, u
   if (chain.max_spacing_ns != chain.min_spacing_ns) text += " to " + wait_text(chain.max_spacing_ns);
   text += " apart";
   // The timer cannot expire early, so the shortest spacing is closest to it. Code 0 means no timer (IBTA
-  // 9.7.6.1.3).
-  if (const unsigned code = timeout_code_of(chain.min_spacing_ns); code != 0)
+  // 9.7.6.1.3). One that grows is made by the NIC, and need not be of that form.
+  const bool grows = 2 * chain.max_spacing_ns >= 3 * chain.min_spacing_ns;
+  if (grows)
+    text += ", not constant, as adaptive retransmission has it: no local ACK timeout can be told from it";
+  else if (const unsigned code = timeout_code_of(chain.min_spacing_ns); code != 0)
     text += ", which matches local ACK timeout " + timer_text(code);
   const CmExchange* cm = exchange_of(snapshot, connection);
   if (cm != nullptr && cm->ack_timeout_code) {

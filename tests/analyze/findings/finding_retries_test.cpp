@@ -41,6 +41,24 @@ TEST(TimeoutsFinding, Trigger) {
       << found[0].explanation;
 }
 
+/// Adaptive retransmission has timers of its own: their first value is no 4.096 µs · 2^t that was set.
+TEST(TimeoutsFinding, TimersThatGrowTellNoTimeout) {
+  SnapshotMaker maker;
+  Connection& c = maker.connect(1, 2);
+  happen(c.sent[0], Event::retransmitted_timeout, 90);
+  c.requester[0].trouble->chains = 4;
+  c.requester[0].trouble->timeouts = 12;
+  c.requester[0].trouble->worst_chain = chain_of(3, 5'000'000);
+  c.requester[0].trouble->worst_chain.max_spacing_ns = 21'000'000;
+  const std::vector<Finding> found = maker.run("timeouts");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_TRUE(says(found[0],
+                   "5.00 ms to 21.0 ms apart, not constant, as adaptive retransmission has it: no local ACK "
+                   "timeout can be told from it."))
+      << found[0].explanation;
+  EXPECT_FALSE(says(found[0], "matches local ACK timeout")) << found[0].explanation;
+}
+
 TEST(TimeoutsFinding, NearMiss) {
   SnapshotMaker maker;
   Connection& c = maker.connect(1, 2);  // repeated, but not for silence
