@@ -160,14 +160,15 @@ struct RequesterTrouble {
 /// The requests of one side and the responses to them: one PSN space.
 struct Requester {
   std::uint32_t first_psn = 0;
-  std::uint32_t next_psn = 0;              ///< after the highest PSN seen
-  std::uint64_t requests = 0;              ///< request packets, including retransmissions
-  std::uint64_t acks = 0;                  ///< positive acknowledgements of any kind, without READ responses
-  std::uint64_t new_bytes = 0;             ///< message bytes without retransmissions: goodput
-  std::uint64_t idle_ns = 0;               ///< longest time without a packet of this space
-  std::uint64_t idle_from_frame = 0;       ///< the packet before it
-  std::uint64_t fastest_answer_ns = 0;     ///< from a request sent once to its response; 0 = unknown
-  std::vector<OperationStats> operations;  ///< only kinds that occur, by kind
+  std::uint32_t next_psn = 0;         ///< after the highest PSN seen
+  std::uint64_t requests = 0;         ///< request packets, including retransmissions
+  std::uint64_t acks = 0;             ///< positive acknowledgements of any kind, without READ responses
+  std::uint64_t new_bytes = 0;        ///< message bytes without retransmissions: goodput
+  std::uint64_t idle_ns = 0;          ///< longest time without a packet of this space
+  std::uint64_t idle_from_frame = 0;  ///< the packet before it
+  std::int64_t last_time_ns = capture::no_time;  ///< of the last packet of this space
+  std::uint64_t fastest_answer_ns = 0;           ///< from a request sent once to its response; 0 = unknown
+  std::vector<OperationStats> operations;        ///< only kinds that occur, by kind
   Lazy<RequesterTrouble> trouble;
   std::uint32_t in_flight_max = 0;  ///< PSNs
   bool seen = false;                ///< a request or a response to one was captured

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyze/diagnosis/waits.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <set>
 
@@ -72,6 +74,8 @@ Stretch stretch_of(const std::vector<Wait>& waits) noexcept {
 
 namespace {
 
+constexpr std::array<unsigned, 2> sides{0, 1};
+
 /// Messages of a requester that were answered, at least.
 std::uint64_t answered(const Requester& requester) {
   std::uint64_t messages = 0;
@@ -89,21 +93,25 @@ Exchanges::Exchanges(const Snapshot& snapshot) {
 bool Exchanges::went_on(const Route& hosts, Stretch stretch,
                         const std::vector<const Incident*>& incidents) const {
   constexpr std::int64_t edge = 8;
-  std::set<std::uint32_t> hit;
+  std::set<std::pair<std::uint32_t, unsigned>> hit;
   for (const Incident* each : incidents) {
-    if (each->start_ns <= stretch.until_ns && each->end_ns >= stretch.from_ns) hit.insert(each->connection);
+    if (each->start_ns <= stretch.until_ns && each->end_ns >= stretch.from_ns)
+      hit.emplace(each->connection, each->side);
   }
-  const auto at_rest_ns = static_cast<std::uint64_t>(stretch.length_ns() - stretch.length_ns() / edge);
   const std::vector<const Connection*>& between = all_.at(hosts);
   return std::any_of(between.begin(), between.end(), [&](const Connection* each) {
-    if (each->first_time_ns > stretch.from_ns || each->last_time_ns < stretch.until_ns ||
-        hit.contains(each->id))
-      return false;
-    const auto idle_for_less = [&](const Requester& one) {
-      return answered(one) == 0 ? !one.seen : one.idle_ns < at_rest_ns;
-    };
-    const Requester &a = each->requester[0], &b = each->requester[1];
-    return (a.seen || b.seen) && idle_for_less(a) && idle_for_less(b);
+    if (each->first_time_ns > stretch.from_ns) return false;
+    return std::any_of(sides.begin(), sides.end(), [&](unsigned side) {
+      const Requester& requester = each->requester[side];
+      if (answered(requester) == 0 || requester.last_time_ns == capture::no_time ||
+          hit.contains({each->id, side}))
+        return false;
+      // Who has nothing more to send is at rest, but not before that.
+      const Stretch sent{stretch.from_ns, std::min(requester.last_time_ns, stretch.until_ns)};
+      const std::int64_t at_rest_ns = sent.length_ns() - sent.length_ns() / edge;
+      return edge * sent.length_ns() >= stretch.length_ns() && at_rest_ns > 0 &&
+             requester.idle_ns < static_cast<std::uint64_t>(at_rest_ns);
+    });
   });
 }
 

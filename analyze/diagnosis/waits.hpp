@@ -65,7 +65,7 @@ struct Stretch {
 class Exchanges {
  public:
   explicit Exchanges(const Snapshot& snapshot);
-  /// Whether a queue pair that was in no trouble then sent and got something between these hosts.
+  /// Whether a requester that was in no trouble then sent and got something between these hosts.
   [[nodiscard]] bool went_on(const Route& hosts, Stretch stretch,
                              const std::vector<const Incident*>& incidents) const;
   /// How often as many requests and repeats in a row as `in_a_row` are expected to be in vain, where as many

@@ -100,6 +100,7 @@ void PsnSpace::finish(Connection& connection, Flow* flow, Flow* back, TrackerSha
   requester.in_flight_max = req_.in_flight_max;
   requester.idle_ns = idle_ns_;
   requester.idle_from_frame = idle_from_frame_;
+  requester.last_time_ns = last_ns();
   requester.fastest_answer_ns = static_cast<std::uint64_t>(std::max<std::int64_t>(resp_.fast_ns, 0));
   constexpr std::uint64_t no_accident = 8;
   if (behind_answers_ >= no_accident && behind_answers_ >= req_.packets / 2) connection.answers_first = true;

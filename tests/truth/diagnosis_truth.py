@@ -25,7 +25,9 @@ def back(way):
 
 
 class Facts:
-    def __init__(self, trouble, path):
+    def __init__(self, trouble, path, passed=list):
+        """`passed()`: [(frame, time in nanoseconds, sender, receiver)] of the capture."""
+        self.passed = passed
         truth = measure.Truth(path)
         self.frames = truth.totals["frames"]
         self.connections = {c["connection"]: c for c in truth.connections}
@@ -81,6 +83,13 @@ class Facts:
 
     def lost_ways(self, entries):
         return {self.way(e) for e in entries}
+
+    def got_through(self, since, until):
+        """Ways on which a packet arrived between those times, in nanoseconds; at their edges it was under way."""
+        edge = (until - since) // 16
+        lost = {e["frame"] for e in self.lost if e["lost"] == "after_capture"}
+        return {(sender, receiver) for frame, time, sender, receiver in self.passed()
+                if since + edge < time < until - edge and frame not in lost}
 
     @property
     def decidable(self):

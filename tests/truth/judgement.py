@@ -46,10 +46,11 @@ def visible_losses(facts):
 
 
 def outage_may_be_named(trouble, diagnosis, expected):
-    """Where everything was lost for a while, silence need not tell which direction was dead, nor where."""
-    if diagnosis["cause"] != "outage" or not heals(trouble):
+    """Where everything was lost for a while, silence need not tell which direction was dead, nor where. That packets were lost
+    in a row, and nothing else was sent meanwhile, looks the same: excluded() asks whether something got through."""
+    if diagnosis["cause"] != "outage":
         return
-    expected.right.add("outage")
+    (expected.right if heals(trouble) else expected.open_causes).add("outage")
     expected.either_order.add("outage")
     expected.open_seen = expected.open_seen | OPEN
 
@@ -192,7 +193,18 @@ EXPECTED = {"loss_upstream": lossy, "loss_downstream": lossy, "lost_answers": lo
             "wrong_marks": wrong_marks, "congestion": congestion}
 
 
-def excluded(diagnosis, trouble, facts):
+def something_got_through(diagnosis, trouble, facts, expected):
+    """Whether packets arrived, whichever direction an outage was of, while nothing is said to have got through."""
+    if diagnosis["cause"] != "outage" or heals(trouble):  # of a real one its length is an upper bound
+        return False
+    if expected is None or diagnosis["at_least"] != 1:  # clean, or several with traffic between them
+        return True
+    through = facts.got_through(diagnosis["since"], diagnosis["until"])
+    of_all = dataclasses.replace(expected, universe=facts.requests | facts.answers)
+    return all(ways & through for ways in claims(diagnosis["place"], of_all, True) if ways)
+
+
+def excluded(diagnosis, trouble, facts, expected=None):
     """Why the capture excludes this cause, or None."""
     nothing_lost_upstream = not any(e["lost"] == "before_capture" and not e.get("damaged") for e in facts.lost)
     captured_all = nothing_lost_upstream and trouble.side == "before"
@@ -208,7 +220,7 @@ def excluded(diagnosis, trouble, facts):
         "receiver_not_ready": ("there is no RNR NAK", not facts.repeats["rnr"] and "rnr_exceeded" not in facts.ended),
         "request_refused": ("there is no NAK that refuses", "access_error" not in facts.ended),
         "no_answer": ("every request is answered at last", not facts.ended),
-        "outage": ("something gets through all the time, or never again", not heals(trouble)),
+        "outage": ("something gets through meanwhile", something_got_through(diagnosis, trouble, facts, expected)),
         "connection_refused": ("there is no REJ", True),
         "connection_unanswered": ("every REQ is answered", True),
         "pause": ("there is no pause frame", not facts.marks["pause"]),
@@ -275,7 +287,7 @@ def judge(trouble, facts, diagnoses):
         outage_may_be_named(trouble, first, expected)
     if first is None:
         return Verdict(RIGHT if expected.quiet else WRONG, "" if expected.quiet else "no diagnosis")
-    why = excluded(first, trouble, facts)
+    why = excluded(first, trouble, facts, expected)
     if why:
         return Verdict(EXCLUDED, f"{described(first)}: {why}")
     if first["cause"] not in expected.right | expected.open_causes:

@@ -133,6 +133,19 @@ class Judgement(unittest.TestCase):
             self.assertEqual(self.outcome(of, entries, diagnoses), "right")
         self.assertEqual(self.outcome(of, entries, said("timer_too_short", A, C, "responder")), "wrong")
 
+    def test_an_outage_is_excluded_where_something_got_through(self):
+        of, entries = trouble("lost_answers", "before", (2, 1)), [lost("before_capture", "b_to_a", "ack", False), again("timeout")]
+        outage = [said("outage", A, B, "not_known")[0] | {"at_least": 1, "since": 1000, "until": 2000}]
+        for passed, outcome in (([], "undecided"),
+                                ([(1, 1500, A, B), (2, 1010, B, A), (3, 1990, B, A)], "undecided"),  # under way at its edges
+                                ([(1, 1500, A, B), (2, 1500, B, A)], "excluded"),
+                                ([(1, 1500, C, A)], "undecided")):
+            facts = self.facts(of, *entries)
+            facts.passed = lambda packets=passed: packets
+            self.assertEqual(judgement.judge(of, facts, outage).outcome, outcome, passed)
+        self.assertEqual(self.outcome(of, entries, [outage[0] | {"at_least": 2}]), "excluded")
+        self.assertEqual(self.outcome(trouble("clean"), [], outage), "excluded")
+
     def test_kind_of_loss(self):
         of, entries = trouble("loss_upstream", "before", rows=20), [lost("before_capture"), again("nak")]
         facts = self.facts(of, *entries)

@@ -44,6 +44,16 @@ class Run:
         with open(self.report, encoding="utf-8") as file:
             return json.load(file), None
 
+    def passed(self):
+        """[(frame, time in nanoseconds, sender, receiver)] of the capture, by the program's dissector."""
+        fields = ("frame.number", "frame.time_epoch", "roce.src", "roce.dst")
+        failure = self.says(["packets", self.capture, "--no-analysis", "-Y", "infiniband", "-T", "fields",
+                             *(word for field in fields for word in ("-e", field))], self.fields)
+        assert failure is None, failure
+        with open(self.fields, encoding="utf-8") as file:
+            rows = [line.rstrip("\n").split("\t") for line in file]
+        return [(int(frame), int(time.replace(".", "")), sender, receiver) for frame, time, sender, receiver in rows]
+
     def judge(self):
         """(truth, result)"""
         truth = measure.Truth(self.truth)

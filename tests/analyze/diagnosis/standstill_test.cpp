@@ -245,6 +245,20 @@ TEST(DiagnosisOutage, WhatOthersExchangeMeanwhileDisprovesIt) {
   }
 }
 
+/// So is the other requester of the same queue pair, and one that was done before it was over: but not one
+/// that was done when it began.
+TEST(DiagnosisOutage, WhoWasDoneBeforeItWasOverDisprovesIt) {
+  for (const std::int64_t last_ns : {11 * test_second / 10, 4 * test_second}) {
+    DiagnosisMaker maker;
+    Connection& c = maker.connect(1, 2);
+    c.requester[1] = c.requester[0];
+    c.requester[1].last_time_ns = last_ns;
+    c.requester[1].idle_ns = 100'000'000;
+    waited(maker, c, test_second, 6000 * ms);
+    EXPECT_EQ(maker.say().at(0).cause, last_ns == 4 * test_second ? "request_or_answer_lost" : "outage");
+  }
+}
+
 /// Where one timer in ten messages runs out, some do so five times in a row by chance.
 TEST(DiagnosisOutage, WhereMuchIsLostSomeRepeatsAreInVainByChance) {
   for (const unsigned timers : {4U, 150U}) {

@@ -94,6 +94,7 @@ class SnapshotMaker {
     r.requests = 10'000;
     r.acks = 10'000;
     r.new_bytes = 9'000'000;
+    r.last_time_ns = c.last_time_ns;
     c.flow[0] = flow(a, b, 0x200 + id, service, id);
     c.flow[1] = flow(b, a, 0x100 + id, service, id);
     return c;
