@@ -105,8 +105,6 @@ Trouble& Collector::at(RootCause cause, Whereabouts seen, const Connection& conn
   const bool first = trouble.sides.emplace(connection.id, sender).second;
   if (first && cause == RootCause::no_answer && answers_other_psns(snapshot_, connection, sender))
     ++trouble.beside;
-  if (first && cause == RootCause::reordering)
-    trouble.late += connection.sent[sender].count(Event::out_of_order);
   return trouble;
 }
 

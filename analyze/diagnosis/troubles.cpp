@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "analyze/connection/find_connection.hpp"
 #include "analyze/diagnosis/signs.hpp"
 
 namespace roce::analyze::diagnosis {
@@ -35,7 +36,6 @@ void Trouble::absorb(Trouble&& other, bool same) {
   // What follows from an outage does not make it longer.
   if (other.first_ns && (same || cause != RootCause::outage)) was_there(*other.first_ns, *other.last_ns);
   packets.merge(other.packets);
-  late += other.late;
 }
 
 std::uint64_t Trouble::timer_ns() const {
@@ -66,6 +66,19 @@ bool fits(const Explains& row, const Route& symptom, const Route& cause) noexcep
   return cause == symptom || cause == back;
 }
 
+/// What receivers ask for although it may be on its way.
+constexpr Causes may_be_late{RootCause::reordering, RootCause::loss_or_reordering};
+
+/// Packets of those senders that were late when they were captured.
+std::uint64_t captured_late(const Snapshot& snapshot, const Trouble& trouble) {
+  std::uint64_t late = 0;
+  for (const auto& [id, sender] : trouble.sides) {
+    if (const Connection* connection = find_connection(snapshot.connections, id); connection != nullptr)
+      late += connection->sent[sender].count(Event::out_of_order);
+  }
+  return late;
+}
+
 void join_places(Troubles& all) {
   for (auto each = all.begin(); each != all.end();) {
     const auto next = std::next(each);
@@ -82,10 +95,51 @@ void join_places(Troubles& all) {
       each = all.erase(each);
     }
   }
-  // Where the late ones were captured, they were late already when they came here.
-  for (auto& [key, trouble] : all) {
-    if (key.cause == RootCause::reordering && 2 * trouble.late >= trouble.weight())
-      trouble.seen = Whereabouts::upstream;
+}
+
+/// Where as many were captured late as receivers asked for, they were late already when they came here, and
+/// not lost behind it.
+void find_late(const Snapshot& snapshot, Troubles& all) {
+  for (auto each = all.begin(); each != all.end();) {
+    Trouble& trouble = each->second;
+    const bool late = may_be_late.has(trouble.cause) &&
+                      2 * captured_late(snapshot, trouble) >= std::max<std::uint64_t>(trouble.weight(), 1);
+    if (late) trouble.seen = Whereabouts::upstream;
+    if (!late || trouble.cause == RootCause::reordering) {
+      ++each;
+      continue;
+    }
+    trouble.cause = RootCause::reordering;
+    trouble.at_most = std::exchange(trouble.at_least, 0);
+    const auto known = all.lower_bound({RootCause::reordering, each->first.way, Whereabouts{}});
+    if (known != all.end() && known->first.cause == RootCause::reordering &&
+        known->first.way == each->first.way) {
+      known->second.at_most += trouble.at_most;
+      known->second.absorb(std::move(trouble), true);
+    } else {
+      all.emplace(TroubleKey{RootCause::reordering, each->first.way, Whereabouts::upstream},
+                  std::move(trouble));
+    }
+    each = all.erase(each);
+  }
+}
+
+/// Behind the capture only a NAK tells of a loss, and receivers send the same for what is late. Where a
+/// notable part of what one asked for is known to have been late, the rest is not known to be lost; nor does
+/// a loss or two that are known tell it of many that may have been either.
+void doubt_losses(Troubles& all) {
+  constexpr std::uint64_t notable = 10;
+  for (auto& [key, open] : all) {
+    if (!may_be_late.has(key.cause) || open.seen != Whereabouts::downstream) continue;
+    const auto lost = all.find({RootCause::loss, key.way, Whereabouts::downstream});
+    if (lost == all.end()) continue;
+    const std::uint64_t asked = lost->second.weight();
+    const bool doubtful = key.cause == RootCause::reordering ? notable * open.weight() > asked + notable
+                                                             : open.weight() > notable * asked;
+    if (!doubtful) continue;
+    (key.cause == RootCause::reordering ? open.at_most : open.at_least) += asked;
+    open.absorb(std::move(lost->second), false);
+    all.erase(lost);
   }
 }
 
@@ -336,7 +390,9 @@ void join_both_ways(Members& troubles) {
 std::vector<Trouble> find_troubles(const Snapshot& snapshot) {
   Troubles all = collect_signs(snapshot);
   join_places(all);
+  find_late(snapshot, all);
   join_uncounted(all);
+  doubt_losses(all);
   join_symptoms(all);
   std::map<Kind, Members> groups;
   for (auto& [key, trouble] : all) {

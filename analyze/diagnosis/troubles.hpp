@@ -29,7 +29,6 @@ struct Trouble {
   std::vector<const Incident*> incidents;  ///< by id
   std::uint64_t at_least = 0;              ///< packets lost, damaged, refused, ...: of the cause alone
   std::uint64_t at_most = 0;               ///< more than `at_least`, where the capture leaves that open
-  std::uint64_t late = 0;                  ///< reordering: packets that were late when they were captured
   std::uint64_t failed = 0;                ///< connections that ended by it
   std::uint64_t missing = 0;               ///< timers for what is not in the capture: lost, or not captured
   std::uint64_t beside = 0;                ///< connections whose peer answers, but other PSNs

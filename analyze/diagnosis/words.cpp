@@ -197,11 +197,13 @@ std::string sentence_of(const Snapshot& snapshot, const Trouble& t, const HitSha
       return fmt::format("{}: {} {} damaged{} (wrong ICRC){}{}", w.way, how_many(t, share),
                          verb(t.at_least, "is", "are"), w.place, w.repeats, ended_words(t));
     case RootCause::reordering:
-      return fmt::format(
-          "{}: packets overtake each other{}, and {} {} late ones for lost, {}{}", w.way, w.place, w.to.name,
-          w.to.does("takes", "take"),
-          t.at_most == 0 ? times(t) : fmt::format("{} to {} times", t.at_least, t.at_least + t.at_most),
-          w.repeats);
+      return fmt::format("{}: packets overtake each other{}, and {} {} late ones for lost, {}{}", w.way,
+                         w.place, w.to.name, w.to.does("takes", "take"),
+                         t.at_most == 0 ? times(t)
+                         : t.at_least == 0
+                             ? "up to " + times_text(t.at_most)
+                             : fmt::format("{} to {} times", t.at_least, t.at_least + t.at_most),
+                         w.repeats);
     case RootCause::loss_or_reordering:
       return fmt::format("{}: {} that passed this capture {} asked for again, lost or overtaken{}{}{}", w.way,
                          packets_text(t.at_least), verb(t.at_least, "was", "were"), w.place, w.repeats,

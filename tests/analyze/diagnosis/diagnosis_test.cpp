@@ -250,7 +250,52 @@ TEST(Diagnosis, LostOrLateGoesWithWhatIsKnownMoreOften) {
   ASSERT_EQ(said.size(), 1U);
   EXPECT_EQ(said[0].cause, "reordering");
   EXPECT_EQ(said[0].at_least, 3U);
-  EXPECT_EQ(said[0].at_most, 33U);
+  EXPECT_EQ(said[0].at_most, 34U);
+}
+
+/// A NAK names what was lost and what is late: one that is known to be lost tells nothing of thirty others.
+TEST(Diagnosis, OneKnownLossDoesNotTellOfMany) {
+  for (const int known : {1, 10}) {
+    DiagnosisMaker maker;
+    Connection& c = maker.connect(1, 2);
+    maker.lose(c, static_cast<std::uint64_t>(known), false);
+    What open{.what = IncidentKind::loss_or_reordering, .place = IncidentPlace::after_capture};
+    for (int i = 0; i < 30; ++i) maker.happened(c, open);
+    const auto& said = maker.say();
+    ASSERT_EQ(said.size(), 1U);
+    EXPECT_EQ(said[0].cause, known == 1 ? "loss_or_reordering" : "loss");
+  }
+}
+
+/// Nor are those lost that are asked for where many are known to be late.
+TEST(Diagnosis, WhereManyAreLateOthersAreNotKnownToBeLost) {
+  DiagnosisMaker maker;
+  Connection& c = maker.connect(1, 2);
+  maker.lose(c, 22, false);
+  What late{.what = IncidentKind::reordering, .place = IncidentPlace::after_capture};
+  for (int i = 0; i < 7; ++i) maker.happened(c, late);
+  const auto& said = maker.say();
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_EQ(said[0].cause, "reordering");
+  EXPECT_EQ(said[0].at_least, 7U);
+  EXPECT_EQ(said[0].at_most, 29U);
+  ASSERT_EQ(said[0].alternatives.size(), 1U);
+}
+
+/// What was captured late is late for its receiver, too.
+TEST(Diagnosis, WhatWasCapturedLateIsNotLostBehindTheCapture) {
+  DiagnosisMaker maker;
+  Connection& c = maker.connect(1, 2);
+  happen(c.sent[0], Event::out_of_order, 26);
+  happen(c.sent[0], Event::retransmitted_nak, 800);
+  What open{.what = IncidentKind::loss_or_reordering, .place = IncidentPlace::after_capture};
+  for (int i = 0; i < 23; ++i) maker.happened(c, open);
+  const auto& said = maker.say();
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_EQ(said[0].cause, "reordering");
+  EXPECT_EQ(said[0].seen, Whereabouts::upstream);
+  EXPECT_NE(said[0].sentence.find("takes late ones for lost, up to 23 times"), std::string::npos)
+      << said[0].sentence;
 }
 
 /// No packet suffers from a mark, however many have it.
