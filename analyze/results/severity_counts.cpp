@@ -1,25 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyze/results/severity_counts.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <iterator>
+#include <numeric>
 #include <string_view>
 
 #include "analyze/base/units.hpp"
 #include "analyze/results/snapshot.hpp"
 
 namespace roce::analyze {
-namespace {
-
-struct SeverityWords {
-  std::string_view one, many;
-};
-constexpr SeverityWords words[] = {
-    {"info", "infos"}, {"notice", "notices"}, {"warning", "warnings"}, {"error", "errors"}};
-static_assert(std::size(words) == std::tuple_size_v<SeverityCounts>);
-
-}  // namespace
-
 Severity shown_severity(const Finding& finding, const Diagnosis* of) noexcept {
   return of == nullptr || finding.severity == Severity::info ? finding.severity : severity_like(of->severity);
 }
@@ -58,9 +49,21 @@ std::string_view consequence_text(Severity severity) noexcept {
 std::string severities_text(const SeverityCounts& counts) {
   std::string text;
   for (std::size_t i = counts.size(); i-- > 0;) {
-    if (counts[i] != 0) text += (text.empty() ? "" : ", ") + plural(counts[i], words[i].one, words[i].many);
+    if (counts[i] == 0) continue;
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", counts[i],
+                        consequence_text(static_cast<Severity>(i)));
   }
   return text;
+}
+
+std::string findings_text(const SeverityCounts& counts) {
+  const std::uint64_t all = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
+  if (all == 0) return {};
+  const auto most = std::max_element(counts.begin(), counts.end());
+  const std::string which = *most == all
+                                ? std::string(consequence_text(static_cast<Severity>(most - counts.begin())))
+                                : severities_text(counts);
+  return fmt::format("{} ({})", plural(all, "finding", "findings"), which);
 }
 
 }  // namespace roce::analyze

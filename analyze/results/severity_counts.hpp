@@ -38,7 +38,9 @@ template <class Findings>
 /// A shown severity in words of diagnoses: "fatal", "degraded", "odd"; or "info".
 [[nodiscard]] std::string_view consequence_text(Severity severity) noexcept;
 
-/// "2 errors, 1 notice": most severe first; empty where there are none.
+/// "2 fatal, 1 odd": most severe first, in words of diagnoses; empty where there are none.
 [[nodiscard]] std::string severities_text(const SeverityCounts& counts);
+/// "3 findings (2 fatal, 1 odd)", "1 finding (odd)".
+[[nodiscard]] std::string findings_text(const SeverityCounts& counts);
 
 }  // namespace roce::analyze

@@ -20,7 +20,7 @@ struct Style {
   std::string_view margin, code;
 };
 constexpr std::array<Style, 4> styles{
-    {{"Info", "1"}, {"NOTICE", "1;36"}, {"WARNING", "1;33"}, {"ERROR", "1;31"}}};
+    {{"Info", "1"}, {"ODD", "1;36"}, {"DEGRADED", "1;33"}, {"FATAL", "1;31"}}};
 
 constexpr std::size_t most_problems = 20;
 

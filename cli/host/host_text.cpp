@@ -20,7 +20,7 @@ using analyze::CounterNature;
 using analyze::WireCheck;
 
 std::string verdict_text(const HostReport& report) {
-  std::string text = analyze::severities_text(analyze::severity_counts(report.findings));
+  std::string text = analyze::findings_text(analyze::severity_counts(report.findings));
   if (text.empty())
     text = report.facts.devices.empty() ? "no RDMA device, so nothing to judge" : "nothing wrong found";
   if (!report.policy.empty()) text += ", policy " + report.policy;

@@ -236,7 +236,7 @@ std::string verdict_line(const Snapshot& s) {
 std::string counts_line(const Snapshot& s) {
   const analyze::CaptureHealth assessment = analyze::capture_health(s);
   if (!assessment.anything) return "no RoCE packets yet";
-  std::string text = analyze::severities_text(analyze::severity_counts(s));
+  std::string text = analyze::findings_text(analyze::severity_counts(s));
   if (text.empty()) text = assessment.without_findings();
   text += " in " + plural(s.totals.roce_packets, "RoCE packet", "RoCE packets");
   return text.append(assessment.but());
@@ -248,7 +248,7 @@ std::vector<std::string> live_screen(const LiveView& view, const ScreenStyle& st
   const std::size_t told = add_diagnoses(screen, s, style);
   std::string counts = counts_line(s);
   if (told < s.diagnoses.size()) counts += fmt::format("; {} more in the report", s.diagnoses.size() - told);
-  screen.add(told == 0 ? "Verdict" : "Findings", counts, told == 0 ? verdict_code(s) : std::string_view{});
+  screen.add("Verdict", counts, told == 0 ? verdict_code(s) : std::string_view{});
   screen.add("On", fmt::format("{} for {}; Ctrl-C ends the capture and prints the report",
                                printable(view.title), elapsed_text(view.elapsed_ns)));
   add_rates(screen, view.reading);

@@ -120,7 +120,7 @@ void write_verdict(Page& page, const Snapshot& s) {
   if (!assessment.anything)
     return page.line(
         assessment.nothing(s.completeness.samples_only ? "only samples of traffic" : "no RoCE packets"));
-  const std::string counts = analyze::severities_text(analyze::severity_counts(s));
+  const std::string counts = analyze::findings_text(analyze::severity_counts(s));
   if (s.totals.roce_packets == 0 && !s.completeness.samples_only) {
     page.line(assessment.nothing("no RoCE packets") + (counts.empty() ? "" : "; " + counts));
     if (page.style().findings) write_findings(page, s);

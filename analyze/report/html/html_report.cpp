@@ -35,13 +35,13 @@ std::string_view kind_of_health(const CaptureHealth& health) {
   return health.anything || !health.whole ? severity_name(health.level()) : std::string_view{};
 }
 
-/// "Nothing serious: 1 notice in 12 RoCE packets"
+/// "Nothing serious: 1 finding (odd) in 12 RoCE packets"
 std::string counts_line(const Snapshot& s, const CaptureHealth& health) {
   const std::string so_far = s.final ? "" : " so far";
   if (!health.anything)
     return health.nothing((s.completeness.samples_only ? "Only samples of traffic" : "No RoCE packets") +
                           so_far);
-  std::string what = severities_text(severity_counts(s));
+  std::string what = findings_text(severity_counts(s));
   const bool plain = health.serious() || !health.judged || health.diagnosis != nullptr;
   if (!what.empty() && !plain) what.insert(0, "Nothing serious: ");
   if (what.empty()) {

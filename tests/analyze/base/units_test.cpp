@@ -24,11 +24,15 @@ TEST(Units, OneAndMany) {
 TEST(Units, SeveritiesMostSevereFirst) {
   std::vector<Finding> findings;
   EXPECT_EQ(severities_text(severity_counts(findings)), "");
+  EXPECT_EQ(findings_text(severity_counts(findings)), "");
   for (const Severity severity :
        {Severity::info, Severity::error, Severity::warning, Severity::error, Severity::notice}) {
     findings.emplace_back().severity = severity;
   }
-  EXPECT_EQ(severities_text(severity_counts(findings)), "2 errors, 1 warning, 1 notice, 1 info");
+  EXPECT_EQ(severities_text(severity_counts(findings)), "2 fatal, 1 degraded, 1 odd, 1 info");
+  EXPECT_EQ(findings_text(severity_counts(findings)), "5 findings (2 fatal, 1 degraded, 1 odd, 1 info)");
+  findings.resize(1);
+  EXPECT_EQ(findings_text(severity_counts(findings)), "1 finding (info)");
 }
 
 TEST(Severities, AFindingHasThatOfWhatItIsEvidenceOf) {
@@ -45,8 +49,8 @@ TEST(Severities, AFindingHasThatOfWhatItIsEvidenceOf) {
   using enum Severity;
   EXPECT_EQ(shown_severities(s), (std::vector<Severity>{warning, warning, info}));
   EXPECT_EQ(shown_severity(s.findings[0], s), warning);
-  EXPECT_EQ(severities_text(severity_counts(s)), "2 warnings, 1 info");
-  EXPECT_EQ(severities_text(severity_counts(s, 1)), "1 warning, 1 info");
+  EXPECT_EQ(severities_text(severity_counts(s)), "2 degraded, 1 info");
+  EXPECT_EQ(severities_text(severity_counts(s, 1)), "1 degraded, 1 info");
   EXPECT_EQ(consequence_text(error), "fatal");
   EXPECT_EQ(consequence_text(warning), "degraded");
   EXPECT_EQ(consequence_text(notice), "odd");

@@ -45,7 +45,8 @@ TEST(LiveScreen, begins_with_the_verdict) {
   finding.severity = Severity::notice;
   snapshot.findings.push_back(finding);
   snapshot.findings.push_back(finding);
-  EXPECT_EQ(screen_of(snapshot, {80, 24, false})[0], "Verdict     1 error, 2 notices in 1300 RoCE packets");
+  EXPECT_EQ(screen_of(snapshot, {80, 24, false})[0],
+            "Verdict     3 findings (1 fatal, 2 odd) in 1300 RoCE packets");
   EXPECT_EQ(screen_of({}, {80, 24, false})[0], "Verdict     no RoCE packets yet");
 }
 
@@ -59,11 +60,11 @@ TEST(LiveScreen, begins_with_what_is_wrong_and_counts_findings_below) {
   EXPECT_EQ(lines[0], "FATAL       10.0.0.1 → 10.0.0.2 loses 9 of 1000 packets (0.9 %)");
   EXPECT_EQ(lines[1], "            upstream of this capture");
   EXPECT_EQ(lines[2], "DEGRADED    10.0.0.1 → 10.0.0.2 loses 9 of 1000 packets (0.9 %) ups...");
-  EXPECT_EQ(lines[4], "Findings    1 error in 1300 RoCE packets; 1 more in the report");
+  EXPECT_EQ(lines[4], "Verdict     1 finding (fatal) in 1300 RoCE packets; 1 more in the r...");
   // A low screen has room for the worst only.
   const std::vector<std::string> low = screen_of(snapshot, {60, 6, false});
   EXPECT_EQ(low[0], "FATAL       10.0.0.1 → 10.0.0.2 loses 9 of 1000 packets (...");
-  EXPECT_EQ(low[1], "Findings    1 error in 1300 RoCE packets; 3 more in the r...");
+  EXPECT_EQ(low[1], "Verdict     1 finding (fatal) in 1300 RoCE packets; 3 mor...");
   EXPECT_EQ(screen_of(snapshot, {80, 24, false, true})[0],
             "FATAL       10.0.0.1 -> 10.0.0.2 loses 9 of 1000 packets (0.9 %) upstream of");
 }

@@ -62,7 +62,7 @@ TEST(ReportText, does_not_reassure_where_the_capture_was_cut) {
   EXPECT_TRUE(contains(text, "\x1b[1mVerdict")) << text;  // not green
   snapshot.findings.push_back(made_finding("b", Severity::notice));
   EXPECT_TRUE(text_of(snapshot).starts_with("INCOMPLETE  part of"));
-  EXPECT_TRUE(contains(text_of(snapshot), "nothing serious: 1 notice in 1300 RoCE packets"))
+  EXPECT_TRUE(contains(text_of(snapshot), "nothing serious: 1 finding (odd) in 1300 RoCE packets"))
       << text_of(snapshot);
 }
 
@@ -78,7 +78,7 @@ TEST(ReportText, says_what_was_checked_beside_what_is_only_worth_knowing) {
   Snapshot snapshot = analyze::hand_made();
   snapshot.findings.push_back(made_finding("ecn_off", Severity::info));
   const std::string text = text_of(snapshot);
-  EXPECT_TRUE(contains(text, "nothing serious: 1 info in 1300 RoCE packets. Checked: ")) << text;
+  EXPECT_TRUE(contains(text, "nothing serious: 1 finding (info) in 1300 RoCE packets. Checked: ")) << text;
 }
 
 TEST(ReportText, does_not_say_that_UC_was_checked_behind_the_capture) {
@@ -100,8 +100,8 @@ TEST(ReportText, says_first_what_is_wrong_and_what_to_do) {
   snapshot.findings.back().packets = {5};
   const std::string text = text_of(snapshot);
   EXPECT_TRUE(text.starts_with(
-      "Verdict     1 error, 1 notice in 1300 RoCE packets. Not judged: losses in 1 UD flow, which nobody\n"
-      "            acknowledges\n"
+      "Verdict     2 findings (1 fatal, 1 odd) in 1300 RoCE packets. Not judged: losses in 1 UD flow, which\n"
+      "            nobody acknowledges\n"
       "\n"
       "FATAL       packets lost upstream of the capture point (loss_before_capture, 3 times)\n"
       "            10.0.0.1 QP 0x000011 > 10.0.0.2 QP 0x000022\n"
@@ -137,8 +137,8 @@ TEST(ReportText, begins_with_the_diagnoses_and_has_the_findings_on_request) {
       "            roceanalyze incidents a.pcap\n"
       "            Evidence: loss_before_capture, go_back_n_storm\n"
       "\n"
-      "Verdict     3 warnings in 1300 RoCE packets (in full: report --findings). Not judged: losses in 1 UD\n"
-      "            flow, which nobody acknowledges\n"))
+      "Verdict     3 findings (degraded) in 1300 RoCE packets (in full: report --findings). Not judged:\n"
+      "            losses in 1 UD flow, which nobody acknowledges\n"))
       << text;
   // Findings have the severity of what they are evidence of.
   EXPECT_FALSE(contains(text, "FATAL"));
@@ -208,7 +208,8 @@ TEST(ReportText, commands_can_be_copied) {
 TEST(ReportText, notices_alone_are_nothing_serious) {
   Snapshot snapshot = analyze::hand_made();
   snapshot.findings.push_back(made_finding("other", Severity::notice));
-  EXPECT_TRUE(text_of(snapshot).starts_with("Verdict     nothing serious: 1 notice in 1300 RoCE packets"))
+  EXPECT_TRUE(
+      text_of(snapshot).starts_with("Verdict     nothing serious: 1 finding (odd) in 1300 RoCE packets"))
       << text_of(snapshot);
 }
 
@@ -218,7 +219,7 @@ TEST(ReportText, many_findings_are_counted_after_the_first) {
   snapshot.findings.push_back(made_finding("b", Severity::warning));
   snapshot.findings_dropped = 4;
   const std::string text = text_of(snapshot);
-  EXPECT_TRUE(contains(text, "and 7 more (2 errors, 1 warning, 4 that were not kept): see --json\n")) << text;
+  EXPECT_TRUE(contains(text, "and 7 more (2 fatal, 1 degraded, 4 that were not kept): see --json\n")) << text;
   EXPECT_FALSE(contains(text, "DEGRADED"));
 }
 
