@@ -76,7 +76,7 @@ void leave_open(const Trouble& t, Diagnosis& d) {
       break;
     case RootCause::reordering:
       if (t.at_most == 0) break;
-      open(fmt::format("lost rather than late, {}", t.at_least == 0 ? "all or some of them" : "the others"));
+      open(fmt::format("{} lost rather than late", t.at_least == 0 ? "some or all of them" : "the others"));
       d.would_decide = fmt::format("a capture at {}: there a late packet is seen to come", w.to.place());
       break;
     case RootCause::loss_or_reordering:

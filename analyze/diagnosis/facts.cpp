@@ -31,7 +31,7 @@ const Incident* unlike_others(const Trouble& trouble) {
 std::string pattern_words(const LossPattern& pattern, const Incident* odd) {
   switch (pattern.pattern) {
     case Pattern::single:
-      if (odd != nullptr) return fmt::format("Single packets, and {} together, once.", odd->lost_before);
+      if (odd != nullptr) return fmt::format("Single packets, and once {} in a row.", odd->lost_before);
       return pattern.most_at_once == 1
                  ? "Single packets."
                  : fmt::format("Single packets, at most {} at once.", pattern.most_at_once);
@@ -41,7 +41,7 @@ std::string pattern_words(const LossPattern& pattern, const Incident* odd) {
       return fmt::format("At even intervals of {}.", duration_text(pattern.period_ns));
     case Pattern::outage:
       if (pattern.connections_hit == 0) return {};
-      return fmt::format("All at once on {} connections, once: nothing got through for {} at least.",
+      return fmt::format("On {} connections at the same time: nothing got through for at least {}.",
                          pattern.connections_hit, duration_text(pattern.outage_ns));
     case Pattern::by_class:
       return fmt::format(

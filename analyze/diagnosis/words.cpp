@@ -126,20 +126,20 @@ std::string hasty_words(const Trouble& t, const Said& w) {
   // The answers pass the capture point in time, if barely, and then it is too late for their requester.
   const bool barely = timer != 0 && t.answer_ns != 0 && t.answer_ns < timer;
   const bool seldom = barely && t.held_up();
-  const std::string_view its = w.from.does("its timer runs", "their timers run");
+  const std::string_view its = w.from.does("its timer expires", "their timers expire");
   std::string why = fmt::format("{} too short", w.from.does("its timer is", "their timers are"));
   if (seldom) {
-    why = fmt::format("answers take {} (median), but some come later than the {} that {}",
+    why = fmt::format("answers take {} (median), but some come later than {}, when {}",
                       wait_text(t.answer_ns), wait_text(timer), its);
   } else if (barely) {
-    why = fmt::format("answers pass this capture after {} (median), {} {}", wait_text(t.answer_ns), its,
+    why = fmt::format("answers pass this capture after {} (median), {} after {}", wait_text(t.answer_ns), its,
                       wait_text(timer));
   } else if (t.answer_ns != 0) {
     why = fmt::format("answers take {} (median), {}", wait_text(t.answer_ns),
                       timer == 0 ? fmt::format("longer than {}", w.from.does("its timer", "their timers"))
-                                 : fmt::format("{} {}", its, wait_text(timer)));
+                                 : fmt::format("{} after {}", its, wait_text(timer)));
   } else if (timer != 0) {
-    why = fmt::format("{} {}, answers take longer", its, wait_text(timer));
+    why = fmt::format("{} after {}, answers take longer", its, wait_text(timer));
   }
   std::string what =
       t.mutual()
@@ -328,10 +328,10 @@ std::string symptoms_words(const Trouble& t) {
   add(RootCause::request_or_answer_lost, "timeouts");
   add(RootCause::no_answer, "queue pairs that got no answer");
   add(RootCause::timer_too_short, "late answers");
-  add(RootCause::answers_lost, "answers that had no effect");
+  add(RootCause::answers_lost, "requests sent again although they were answered");
   add(RootCause::loss_or_reordering, "packets asked for again that may only have been late");
-  add(RootCause::unexplained, "repeats whose reason was not captured");
-  return text.empty() ? text : fmt::format("Taken for part of it, between the same hosts: {}.", text);
+  add(RootCause::unexplained, "repeats for no reason that was captured");
+  return text.empty() ? text : fmt::format("Counted as part of it, between the same hosts: {}.", text);
 }
 
 }  // namespace

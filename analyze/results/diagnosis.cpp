@@ -24,11 +24,11 @@ std::string facts_text(const Diagnosis& d) {
 
 std::string not_excluded_text(const Diagnosis& d) {
   return d.alternatives.empty() ? std::string()
-                                : fmt::format("Not excluded: {}.", fmt::join(d.alternatives, "; "));
+                                : fmt::format("Not ruled out: {}.", fmt::join(d.alternatives, "; "));
 }
 
 std::string would_decide_text(const Diagnosis& d) {
-  return d.would_decide.empty() ? std::string() : fmt::format("Would decide: {}.", d.would_decide);
+  return d.would_decide.empty() ? std::string() : fmt::format("To confirm: {}.", d.would_decide);
 }
 
 double doubt(const Diagnosis& d) noexcept {

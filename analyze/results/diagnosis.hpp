@@ -148,9 +148,9 @@ void diagnose(Snapshot& snapshot);
 [[nodiscard]] std::string_view subject_text(const Diagnosis& diagnosis) noexcept;
 /// The facts in a row.
 [[nodiscard]] std::string facts_text(const Diagnosis& diagnosis);
-/// "Not excluded: dropped by 10.0.0.1 itself before it was on the wire."
+/// "Not ruled out: dropped by 10.0.0.1 itself before it was on the wire."
 [[nodiscard]] std::string not_excluded_text(const Diagnosis& diagnosis);
-/// "Would decide: a capture at 10.0.0.1, compared with this one."
+/// "To confirm: a capture at 10.0.0.1, compared with this one."
 [[nodiscard]] std::string would_decide_text(const Diagnosis& diagnosis);
 /// The confidence where it is worth mentioning; 1: sure enough.
 [[nodiscard]] double doubt(const Diagnosis& diagnosis) noexcept;

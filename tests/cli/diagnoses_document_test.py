@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 SEVERITY = ("FATAL", "DEGRADED", "ODD")
-FOLLOWS = ("Not excluded:", "Would decide:", "To do:")
+FOLLOWS = ("Not ruled out:", "To confirm:", "To do:")
 
 
 def first_sentence(lines):

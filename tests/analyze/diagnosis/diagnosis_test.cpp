@@ -147,7 +147,7 @@ TEST(Diagnosis, AnswersThatComeAsLateAsTheTimerAreNotLost) {
   const auto& said = maker.say();
   ASSERT_FALSE(said.empty());
   EXPECT_EQ(said[0].cause, "timer_too_short");
-  EXPECT_NE(said[0].sentence.find("its timer runs 8.40 ms"), std::string::npos) << said[0].sentence;
+  EXPECT_NE(said[0].sentence.find("its timer expires after 8.40 ms"), std::string::npos) << said[0].sentence;
 }
 
 TEST(Diagnosis, ManyMissingOnceAmongSinglesMayBeTheCapture) {
@@ -177,7 +177,7 @@ TEST(Diagnosis, AnswersThatAreQuickAsARuleAreHeldUp) {
   for (int i = 0; i < 3; ++i) maker.happened(c, late);
   const auto& said = maker.say();
   ASSERT_EQ(said.size(), 1U);
-  EXPECT_NE(said[0].sentence.find("(median), but some come later than the 1.05 ms that its timer runs"),
+  EXPECT_NE(said[0].sentence.find("(median), but some come later than 1.05 ms, when its timer expires"),
             std::string::npos)
       << said[0].sentence;
   EXPECT_EQ(said[0].advice.find("Find what held 10.0.0.2 up now and then"), 0U);
@@ -326,8 +326,7 @@ TEST(Diagnosis, TimersOfTwoHostsAreToldOnce) {
   ASSERT_EQ(said.size(), 1U);
   EXPECT_EQ(said[0].sentence,
             "10.0.0.1 and 10.0.0.2 send each other requests again before they are answered, 4 times: their "
-            "timers run "
-            "4.20 ms, answers take longer");
+            "timers expire after 4.20 ms, answers take longer");
   EXPECT_EQ(said[0].level, Level::connection);
   EXPECT_EQ(said[0].advice.find("Raise the local ACK timeout of 10.0.0.1 and 10.0.0.2"), 0U);
 }

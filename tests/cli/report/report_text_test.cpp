@@ -129,8 +129,8 @@ TEST(ReportText, begins_with_the_diagnoses_and_has_the_findings_on_request) {
       "DEGRADED    10.0.0.1 → 10.0.0.2 loses 9 of 1000 packets (0.9 %) upstream of this capture\n"
       "            10.0.0.1 QP 0x000011 > 10.0.0.2 QP 0x000022\n"
       "            Single packets. 9 packets sent again.\n"
-      "            Not excluded: dropped by 10.0.0.1 itself; a filter of the capture.\n"
-      "            Would decide: a capture at 10.0.0.1.\n"
+      "            Not ruled out: dropped by 10.0.0.1 itself; a filter of the capture.\n"
+      "            To confirm: a capture at 10.0.0.1.\n"
       "            packets 77, 80 ..., from +0.200000 to +0.900000 s, confidence 70 %\n"
       "            To do: On 10.0.0.1: ethtool -S DEV. See:\n"
       "            roceanalyze packets a.pcap -Y 'roce.connection == 0'\n"
@@ -154,8 +154,8 @@ TEST(ReportText, the_worst_diagnoses_are_in_full_and_the_next_by_their_sentence)
   }
   const std::string text = text_of(snapshot);
   std::size_t whole = 0;
-  for (std::size_t at = text.find("Would decide"); at != std::string::npos;
-       at = text.find("Would decide", at + 1))
+  for (std::size_t at = text.find("To confirm"); at != std::string::npos;
+       at = text.find("To confirm", at + 1))
     ++whole;
   EXPECT_EQ(whole, 3U);
   EXPECT_TRUE(contains(text, "DEGRADED    trouble 9\n            and 2 more: see --json\n")) << text;
@@ -172,8 +172,8 @@ TEST(ReportText, diagnoses_fit_on_one_screen) {
   const std::string above = text.substr(0, text.find("\nVerdict"));
   EXPECT_LE(std::count(above.begin(), above.end(), '\n'), 54) << text;
   std::size_t whole = 0;
-  for (std::size_t at = text.find("Would decide"); at != std::string::npos;
-       at = text.find("Would decide", at + 1))
+  for (std::size_t at = text.find("To confirm"); at != std::string::npos;
+       at = text.find("To confirm", at + 1))
     ++whole;
   EXPECT_EQ(whole, 1U) << "the worst one in full, whatever there is to say";
 }

@@ -79,8 +79,8 @@ TEST_F(Diagnoses, AreExplainedFirst) {
   EXPECT_TRUE(list.isVisible());
   EXPECT_EQ(list.currentIndex().row(), 0);
   EXPECT_TRUE(explains(worst.sentence));
-  EXPECT_TRUE(explains("Not excluded: "));
-  EXPECT_TRUE(explains("Would decide: "));
+  EXPECT_TRUE(explains("Not ruled out: "));
+  EXPECT_TRUE(explains("To confirm: "));
   // All rows are in sight, and the sentence is not squeezed.
   EXPECT_EQ(list.verticalScrollBar()->maximum(), 0);
   EXPECT_EQ(list.horizontalScrollBar()->maximum(), 0);
@@ -94,7 +94,7 @@ TEST_F(Diagnoses, AndFindingsTakeTurns) {
   const QModelIndex row = tree->currentIndex();
   ASSERT_TRUE(row.isValid());
   QTest::mouseClick(tree->viewport(), Qt::LeftButton, {}, tree->visualRect(row).center());
-  EXPECT_FALSE(explains("Would decide: "));
+  EXPECT_FALSE(explains("To confirm: "));
   EXPECT_TRUE(explains(snapshot().findings.front().explanation)) << detail->toPlainText().toStdString();
   EXPECT_FALSE(list.currentIndex().isValid());
   // And back.
