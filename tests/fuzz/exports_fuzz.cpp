@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analyze/exports/export_tracker.hpp"
+#include "analyze/exports/exported_records.hpp"
 #include "dissect/dissect.hpp"
 #include "require.hpp"
 
@@ -58,6 +59,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   constexpr std::size_t head = 4, longest = 16'384;
   if (size > longest) return 0;
   analyze::ExportTracker tracker;
+  analyze::ExportedRecords records;
   std::uint64_t number = 0;
   for (std::size_t at = 0; at + head <= size;) {
     const std::size_t length = std::min<std::size_t>(dissect::load_be16(data + at), size - at - head);
@@ -72,6 +74,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     dissect::Dissection d;
     dissect::dissect(bytes, frame.wire, frame.link_type, d);
     if (d.is_export()) tracker.see(number, frame, d);
+    if (!d.is_ipfix()) continue;
+    for (const dissect::ipfix::RecordValue& value : records.read(number, frame, d))
+      require(std::size_t{value.offset} + value.length <= bytes.size(), "a value behind the end");
+    for (const dissect::Layer& layer : d.all())
+      require(std::size_t{layer.offset} + layer.length <= bytes.size(), "a header behind the end");
   }
   if (tracker.any()) check(std::move(tracker).finish({}));
   return 0;

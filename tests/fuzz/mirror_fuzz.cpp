@@ -9,6 +9,7 @@
 #include "analyze/numbered/switch_time.hpp"
 #include "dissect/bytes.hpp"
 #include "dissect/dissect.hpp"
+#include "dissect/trailer.hpp"
 #include "tests/fuzz/require.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -31,6 +32,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     dissect::Dissection d;
     dissect::dissect(bytes, frame.wire, frame.link_type, d);
     (void)clock.read(frame, d);
+    dissect::dissect_trailer(bytes, frame.wire, frame.time_ns, d);
+    for (const dissect::Layer& layer : d.all())
+      require(std::size_t{layer.offset} + layer.length <= bytes.size(), "a header behind the end");
     packets.clear();
     analyze::note_numbered(++number, frame, d, packets);
     for (const analyze::NumberedPacket& packet : packets) {
