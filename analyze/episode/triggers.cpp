@@ -351,7 +351,10 @@ Trigger Triggers::of(std::size_t i, const Used& used) const {
   // Whatever else it was told, a requester goes back to the first response that it lacks.
   const bool lacks = now.read && lacks_[static_cast<std::size_t>(now.at)] == now.sent.psn &&
                      (now.acked > now.sent.psn || now.silent);
-  if (missing || lacks) offer(Rule::read_asked_again, lacks ? 0.9F : 2);
+  // Unless a NAK asks for that READ: then it lacks the response because the responder lacks the request.
+  const bool named = best.rule == Rule::sequence_nak && best.bits <= 1 && now.acked <= now.sent.psn &&
+                     scene_.note_at(best.note).psn == now.sent.psn;
+  if (missing || lacks) offer(Rule::read_asked_again, lacks && !named ? 0.9F : 2);
   // Its answer was lost behind the capture, or comes late; what is confirmed no further begins further back.
   const bool others_answered = now.acked > now.sent.psn;
   if (now.own_answer && now.sent_before && now.acked >= now.sent.psn)

@@ -61,8 +61,6 @@ void PsnSpace::close_awaited(std::int64_t first, std::int64_t end) noexcept {
     Awaited& one = awaited_[i];
     // One that is answered stands where the next one begins.
     if (!one.open_end || one.first - static_cast<std::uint32_t>(first) >= end - first) continue;
-    // Its answers may have come before it.
-    one.next = std::max(one.next, std::min(resp_.answered, end));
     one.end = std::max(end, one.next);
     one.open_end = false;
   }

@@ -323,6 +323,7 @@ void PsnSpace::await(std::int64_t psn, std::int64_t count) {
   if (one.open_end && resp_.answered > psn) {
     const Seen* const last = answers_.find(resp_.answered - 1);
     one.open_end = last == nullptr || !dissect::opcode_info(last->opcode).ends_message();
+    one.next = resp_.answered;  // however long it is
     one.end = std::max(one.end, one.next);
   }
   if (one.next == one.end && !one.open_end) return;

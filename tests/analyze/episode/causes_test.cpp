@@ -171,6 +171,23 @@ TEST(Causes, ANakAsksForTheRestOfAReadThatIsBeingAnswered) {
       "65 ack 17 =3  | \n");
 }
 
+/// A NAK of a READ tells its requester sooner that there is no response than a timer does, however slow its
+/// host is.
+TEST(Causes, AReadThatANakAskedForIsSentAgainForIt) {
+  expect_said(
+      "0 read 10      | \n"
+      "6 response 10  | \n"
+      "8 read 11      | \n"
+      "8 read 12      | \n"
+      "14 nak 11      | after=1\n"
+      "147 read 11    | nak\n"
+      "147 read 12    | nak\n"
+      "153 response 11 | \n"
+      "153 response 12 | \n"
+      "155 read 13    | \n"
+      "161 response 13 | \n");
+}
+
 }  // namespace
 }  // namespace causes_test
 /// Nothing had answered the READ or anything behind it when its timer ran out, whatever else was sent until
