@@ -6,6 +6,7 @@
 #include "analyze/base/address_text.hpp"
 #include "analyze/base/units.hpp"
 #include "analyze/results/connection_columns.hpp"
+#include "analyze/results/severity_counts.hpp"
 #include "analyze/results/unpaired_connections.hpp"
 #include "dissect/cm.hpp"
 #include "dissect/dissect.hpp"
@@ -165,7 +166,7 @@ QString findings(const Snapshot& s, std::uint32_t id) {
                                ? ConnectionWords::tr("Of this and another connection: ")
                                : ConnectionWords::tr("Of this and %1 other connections: ").arg(others);
     html += QStringLiteral("<li>%1: <a href=\"finding:%2\">%3</a>. %5%4</li>")
-                .arg(severity_text(finding.severity),
+                .arg(severity_text(analyze::shown_severity(finding, s)),
                      QString::fromLatin1(QUrl::toPercentEncoding(to_qt(finding_key(finding)))),
                      to_qt(finding.title).toHtmlEscaped(),
                      to_qt(first_sentence(finding.explanation)).toHtmlEscaped(), of_all.toHtmlEscaped());

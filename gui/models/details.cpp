@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analyze/base/units.hpp"
+#include "analyze/results/severity_counts.hpp"
 #include "gui/models/commands.hpp"
 #include "gui/models/table_model.hpp"
 #include "gui/models/tables.hpp"
@@ -142,7 +143,7 @@ QString finding_html(const Snapshot& s, const Finding& finding, const QStringLis
                      const QString& evidence) {
   QString html =
       QStringLiteral("<h2>%1</h2><p class=\"name\">%2 · %3 · %4</p>")
-          .arg(to_qt(finding.title).toHtmlEscaped(), severity_text(finding.severity),
+          .arg(to_qt(finding.title).toHtmlEscaped(), severity_text(analyze::shown_severity(finding, s)),
                finding.count == 1 ? DetailWords::tr("once") : DetailWords::tr("%1 times").arg(finding.count),
                to_qt(finding.subject).toHtmlEscaped());
   html += QStringLiteral("<h3>%1</h3><p>%2</p>")

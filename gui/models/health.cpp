@@ -31,19 +31,21 @@ QString number(std::uint64_t value) {
   return QString::number(value);
 }
 
-QString count_text(Severity severity, std::uint64_t count) {
-  const QString n = number(count);
-  switch (severity) {
-    case Severity::error:
-      return count == 1 ? HealthWords::tr("1 error") : HealthWords::tr("%1 errors").arg(n);
-    case Severity::warning:
-      return count == 1 ? HealthWords::tr("1 warning") : HealthWords::tr("%1 warnings").arg(n);
-    case Severity::notice:
-      return count == 1 ? HealthWords::tr("1 notice") : HealthWords::tr("%1 notices").arg(n);
-    case Severity::info:
-      break;
+/// "3 findings (2 degraded, 1 info)", "1 finding (odd)"; empty: there are none.
+QString findings_words(const std::array<std::uint64_t, 4>& counts) {
+  QStringList parts;
+  QString only;
+  std::uint64_t all = 0;
+  for (std::size_t i = counts.size(); i-- > 0;) {
+    if (counts[i] == 0) continue;
+    all += counts[i];
+    only = severity_text(static_cast<Severity>(i));
+    parts << QStringLiteral("%1 %2").arg(number(counts[i]), only);
   }
-  return count == 1 ? HealthWords::tr("1 info") : HealthWords::tr("%1 infos").arg(n);
+  if (parts.isEmpty()) return {};
+  const QString which = parts.size() == 1 ? only : parts.join(QStringLiteral(", "));
+  return all == 1 ? HealthWords::tr("1 finding (%1)").arg(which)
+                  : HealthWords::tr("%1 findings (%2)").arg(number(all), which);
 }
 
 using Counts = std::vector<std::pair<QString, std::uint64_t>>;
@@ -165,11 +167,11 @@ void add_roce(Facts& facts, const Snapshot& s) {
 QString severity_text(Severity severity) {
   switch (severity) {
     case Severity::error:
-      return HealthWords::tr("error");
+      return HealthWords::tr("fatal");
     case Severity::warning:
-      return HealthWords::tr("warning");
+      return HealthWords::tr("degraded");
     case Severity::notice:
-      return HealthWords::tr("notice");
+      return HealthWords::tr("odd");
     case Severity::info:
       break;
   }
@@ -195,24 +197,19 @@ Health health_of(const Snapshot& s) {
                       : HealthWords::tr("%1 in what could be analysed, so nothing to judge").arg(none);
     return health;
   }
-  const std::array<std::uint64_t, 4> counts = count_findings(s);
-  QStringList parts;
-  for (std::size_t i = counts.size(); i-- > 0;) {
-    if (counts[i] != 0) parts << count_text(static_cast<Severity>(i), counts[i]);
-  }
-  const QString found = parts.join(QStringLiteral(", "));
+  const QString found = findings_words(count_findings(s));
   const QString where = (s.totals.roce_packets == 1
                              ? HealthWords::tr("in 1 RoCE packet")
                              : HealthWords::tr("in %1 RoCE packets").arg(number(s.totals.roce_packets))) +
                         so_far;
   if (assessment.diagnosis != nullptr) {
     health.line = to_qt(assessment.diagnosis->sentence) + so_far;
-    health.counts = parts.isEmpty() ? HealthWords::tr("No further findings %1").arg(where)
+    health.counts = found.isEmpty() ? HealthWords::tr("No further findings %1").arg(where)
                                     : QStringLiteral("%1 %2").arg(found, where);
     return health;
   }
-  health.line = parts.isEmpty() && !assessment.judged ? HealthWords::tr("No findings %1").arg(where)
-                : parts.isEmpty()                     ? HealthWords::tr("Nothing wrong found %1").arg(where)
+  health.line = found.isEmpty() && !assessment.judged ? HealthWords::tr("No findings %1").arg(where)
+                : found.isEmpty()                     ? HealthWords::tr("Nothing wrong found %1").arg(where)
                 : assessment.serious() || !assessment.judged
                     ? QStringLiteral("%1 %2").arg(found, where)
                     : HealthWords::tr("Nothing serious: %1 %2").arg(found, where);

@@ -20,7 +20,7 @@ struct Health {
   bool shown = false;                     ///< show the icon: there is RoCE, or the capture is incomplete
   std::optional<analyze::Severity> sign;  ///< nullopt: healthy
   QString line;
-  QString counts;  ///< of findings, in small print below a diagnosis: "1 error in 12 RoCE packets"
+  QString counts;  ///< of findings, in small print below a diagnosis: "1 finding (fatal) in 12 RoCE packets"
 };
 [[nodiscard]] Health health_of(const analyze::Snapshot& snapshot);
 /// Why not all of the capture could be judged, one per line: where and why inputs failed, else the worst

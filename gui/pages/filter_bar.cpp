@@ -13,9 +13,9 @@ FilterBar::FilterBar(const QString& hint, QWidget* parent)
   severity_->setAccessibleName(tr("Severity"));
   severity_->addItem(tr("All"));
   const std::pair<QString, analyze::Severity> choices[] = {
-      {tr("Notices and above"), analyze::Severity::notice},
-      {tr("Warnings and errors"), analyze::Severity::warning},
-      {tr("Errors"), analyze::Severity::error}};
+      {tr("Odd and above"), analyze::Severity::notice},
+      {tr("Degraded and fatal"), analyze::Severity::warning},
+      {tr("Fatal"), analyze::Severity::error}};
   for (const auto& [text, severity] : choices) severity_->addItem(text, static_cast<int>(severity));
   counts_->setMinimumWidth(fontMetrics().horizontalAdvance(QStringLiteral("00000 of 00000")));
   counts_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);

@@ -331,7 +331,7 @@ TEST(MainWindow, ShowsNoGoodSignForACaptureThatWasCut) {
   ASSERT_TRUE(file.resize(file.size() - 7));
   window->open({path});
   ASSERT_TRUE(has_ended(*window));
-  EXPECT_EQ(sign(), QStringLiteral("notice"));
+  EXPECT_EQ(sign(), QStringLiteral("odd"));
   EXPECT_TRUE(window->overview().headline().contains(QStringLiteral("not all of the capture")));
   EXPECT_EQ(window->message(), window->overview().headline());
 }
