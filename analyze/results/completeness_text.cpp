@@ -136,7 +136,8 @@ std::string mrc_limits_text(const Snapshot& s) {
   constexpr std::uint64_t one_in = 20;
   if (one_in * elsewhere >= packets + elsewhere)
     text += fmt::format(
-        "{}{} of MRC arrived that never came by here, beside {} that did: on paths that are not captured, or "
+        "{}{} of MRC arrived that did not pass this capture, beside {} that did: on paths that are not "
+        "captured, or "
         "missed by the capture; losses upstream cannot be judged",
         text.empty() ? "" : ". ", plural(elsewhere, "packet", "packets"), packets);
   return text;
@@ -208,10 +209,10 @@ std::string capture_limits_text(const Snapshot& s) {
   if (c.undecided != 0)
     say(fmt::format(
         "{} that {} sent again along with others {} missing here: lost upstream of this capture or not "
-        "captured, which cannot be told",
+        "captured, the capture does not tell which",
         packets_text(c.undecided), c.undecided == 1 ? "was" : "were", c.undecided == 1 ? "is" : "are"));
   if (c.datagrams_missing != 0)
-    say(fmt::format("{} of {} {} not here: lost on the way or not captured, which nobody can tell of UD",
+    say(fmt::format("{} of {} {} not in the capture: lost on the way or not captured, UD does not tell which",
                     c.datagrams_missing, plural(c.datagrams, "UD packet", "UD packets"),
                     c.datagrams_missing == 1 ? "is" : "are"));
   if (const std::string twice = file_given_twice(s.files); !twice.empty()) {

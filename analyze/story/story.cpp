@@ -74,10 +74,9 @@ void tell_silence(const Snapshot& snapshot, const Connection& connection, std::v
   if (requester.idle_ns < least_ns || requester.idle_ns < whole / share || requester.idle_from_frame == 0)
     return;
   if (lies_in_incident(snapshot, connection, requester.idle_from_frame)) return;
-  lines.push_back(
-      line_at(StoryKind::silence, requester.idle_from_frame, requester.idle_from_frame,
-              fmt::format("then nothing for {} of the requests of {} and their answers: the longest silence",
-                          wait_text(requester.idle_ns), who(connection, side))));
+  lines.push_back(line_at(StoryKind::silence, requester.idle_from_frame, requester.idle_from_frame,
+                          fmt::format("no request of {1} and no answer to one for {0}: the longest silence",
+                                      wait_text(requester.idle_ns), who(connection, side))));
 }
 
 void tell_notes(const Connection& connection, std::vector<StoryLine>& lines) {
@@ -106,9 +105,9 @@ void tell_marks(const Connection& connection, std::vector<StoryLine>& lines) {
   for (unsigned side = 0; side < 2; ++side) {
     const CongestionSide& marks = *connection.congestion[side];
     if (marks.ce == 0 && marks.cnps == 0) continue;
-    std::string text = fmt::format(
-        "of the packets of {} {} congestion marked (CE), and it gets {}", who(connection, side),
-        marks.ce == 1 ? "1 is" : fmt::format("{} are", marks.ce), plural(marks.cnps, "CNP", "CNPs"));
+    std::string text =
+        fmt::format("{} of {} {} marked CE, and it gets {}", packets_text(marks.ce), who(connection, side),
+                    marks.ce == 1 ? "is" : "are", plural(marks.cnps, "CNP", "CNPs"));
     if (marks.fell + marks.held != 0) text += fmt::format("; its rate fell after {} of them", marks.fell);
     lines.push_back(line_of_all(StoryKind::marks, std::move(text)));
   }
@@ -167,7 +166,7 @@ void tell_end_of_capture(const Snapshot& snapshot, const Connection& connection,
   const std::int64_t since = snapshot.totals.any_time && connection.last_time_ns != capture::no_time
                                  ? span_ns(connection.last_time_ns, snapshot.totals.last_time_ns)
                                  : 0;
-  std::string text = "nothing ends it: the capture does";
+  std::string text = "still open when the capture ends";
   if (since > 0) text += fmt::format(", {} after its last packet", duration_text(since));
   if (connection.state == Connection::State::half_seen)
     text += fmt::format("; no packet is known to be from {}",
@@ -181,7 +180,7 @@ std::string in_order_text(const Snapshot& snapshot, const Connection& connection
   if (connection.state == Connection::State::half_seen)
     text = "one direction was captured, and it shows no trouble";
   if (!can_be_judged(snapshot, connection))
-    text = "losses and repeats are not judged, for the capture does not bear it";
+    text = "losses and repeats are not judged: the capture does not show enough";
   if (!snapshot.complete()) text += ", but not all of it could be judged";
   return text;
 }

@@ -82,10 +82,10 @@ std::string event_text(const Snapshot& snapshot, const Connection& connection, c
     case slow_responder:
       return fmt::format("{} answers only after {} has sent its request again", responder, requester);
     case needless_repeat:
-      return fmt::format("{} sends again what {} had confirmed: the answer passed the capture", requester,
+      return fmt::format("{} sends again what {} had acknowledged: the answer passed the capture", requester,
                          responder);
     case timeout:
-      return fmt::format("{} hears nothing of {}, and sends again: request or answer was lost", requester,
+      return fmt::format("{} hears nothing from {}, and sends again: request or answer was lost", requester,
                          responder);
     case refused_request:
       return refusal(connection, incident);
@@ -94,7 +94,7 @@ std::string event_text(const Snapshot& snapshot, const Connection& connection, c
                          requester);
     case path_silent: {
       const std::string chain = chain_text(snapshot, connection, incident.side);
-      return fmt::format("{} gets no answer of {} in time, until its retries run out{}{}", requester,
+      return fmt::format("{} gets no answer from {} in time, until its retries run out{}{}", requester,
                          responder, chain.empty() ? "" : ": ", chain);
     }
     case loss_or_reordering:

@@ -140,7 +140,7 @@ WireEvidence own_nak(const Snapshot& snapshot, const Connection& connection, uns
   WireEvidence evidence = nak_evidence(connection, 1 - side, kind);
   if (!evidence.shown && !failure_on_wire(snapshot, connection, side).shown &&
       !failure_on_wire(snapshot, connection, 1 - side).shown)
-    evidence.text = "nothing: an error of the own memory or of the own work request need not reach it";
+    evidence.text = "nothing: a local memory or work request error need not show on the wire";
   return or_instead(std::move(evidence), snapshot, connection, side, false);
 }
 

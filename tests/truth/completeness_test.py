@@ -163,7 +163,7 @@ class Completeness(unittest.TestCase):
         for at in (0.2, 0.4, 0.6):
             with self.subTest("a hole", at=at):
                 begin = places[int(len(places) * at)]
-                found = self.recognised(records[:begin] + records[begin + 30:], "30 of 100 UD packets are not here")
+                found = self.recognised(records[:begin] + records[begin + 30:], "30 of 100 UD packets are not in the capture")
                 self.assertEqual(found["datagrams_missing"], 30)
         for one_in in (2, 16):
             with self.subTest("sampled", one_in=one_in):

@@ -286,7 +286,7 @@ TEST(Completeness, missing_datagrams_are_lost_or_not_captured) {
   EXPECT_TRUE(s.completeness.limited());
   EXPECT_EQ(
       capture_limits_text(s),
-      "20 of 120 UD packets are not here: lost on the way or not captured, which nobody can tell of UD");
+      "20 of 120 UD packets are not in the capture: lost on the way or not captured, UD does not tell which");
   s.flows[0].packets = 30;
   ASSERT_TRUE(completeness_of(s).sampled);
   EXPECT_DOUBLE_EQ(completeness_of(s).sampled->one_in, 4);

@@ -140,7 +140,7 @@ TEST(JoinedErrors, LocalErrorsNeedNotReachTheWire) {
   maker.connect(1, 2);
   LoggedError error = error_with(wc_local_protection);
   error.local_qp = 0x100;
-  EXPECT_TRUE(has(joined(maker, error).text, "on the wire: nothing: an error of the own memory"));
+  EXPECT_TRUE(has(joined(maker, error).text, "on the wire: nothing: a local memory"));
 }
 
 TEST(JoinedErrors, WhatTheCaptureDoesNotHave) {
