@@ -239,7 +239,8 @@ tl::expected<std::unique_ptr<PacketPrinter>, std::string> make_printer(const Pac
   if (options.format != "text")
     return tl::make_unexpected(fmt::format("-T {}: expected text, fields or json", options.format));
   if (!fields->empty()) return tl::make_unexpected(std::string("-e needs -T fields or -T json"));
-  if (!options.write.empty() && !options.print && !options.tree && !options.hex) return Result(nullptr);
+  const bool writes = !options.write.empty() || !options.sidecar.empty();
+  if (writes && !options.print && !options.tree && !options.hex) return Result(nullptr);
   return Result(std::make_unique<TextPrinter>(*time, options.tree, options.hex));
 }
 

@@ -24,8 +24,8 @@ class PacketPrinter {
   [[nodiscard]] virtual bool needs_analysis() const = 0;
 };
 
-/// The printer for these options; null if nothing is to be printed (-w without -P). The error is a message
-/// for wrong usage: an unknown field, format or option.
+/// The printer for these options; null if nothing is to be printed (-w or --sidecar without -P). The error is
+/// a message for wrong usage: an unknown field, format or option.
 [[nodiscard]] tl::expected<std::unique_ptr<PacketPrinter>, std::string> make_printer(
     const PacketsOptions& options);
 

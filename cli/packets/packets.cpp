@@ -31,6 +31,7 @@
 #include "cli/packets/field_list.hpp"
 #include "cli/packets/packet_printer.hpp"
 #include "cli/packets/pipe_follower.hpp"
+#include "cli/packets/sidecar.hpp"
 #include "dissect/dissect.hpp"
 #include "dissect/trailer.hpp"
 #include "dissect/ulp.hpp"
@@ -67,7 +68,8 @@ class Run {
  public:
   Run(const PacketsOptions& options, std::unique_ptr<PacketPrinter> printer,
       std::optional<analyze::Filter> filter, PacketsInput input,
-      std::shared_ptr<const analyze::MarkingPolicy> policy, std::unique_ptr<capture::OutputFile> output)
+      std::shared_ptr<const analyze::MarkingPolicy> policy, std::unique_ptr<capture::OutputFile> output,
+      std::unique_ptr<Sidecar> sidecar)
       : options_(options),
         printer_(std::move(printer)),
         filter_(std::move(filter)),
@@ -75,16 +77,17 @@ class Run {
         input_(std::move(input)),
         policy_(std::move(policy)),
         output_(std::move(output)),
+        sidecar_(std::move(sidecar)),
         limits_(options.reading.limits()),
         most_(limits_.frames) {
     dissect_options_ = options.dissecting.with(policy_.get());
     times_ = times_of(options);
     link_speed_bps_ = parse_link_speed(options.link_speed).value_or(0);
     icrc_for_filter_ = !options.no_icrc && filter_ && filter_->needs_icrc();
-    icrc_for_output_ = !options.no_icrc && printer_ && printer_->needs_icrc();
-    needs_flow_ = (filter_ && filter_->needs_flow()) || (printer_ && printer_->needs_flow());
-    needs_analysis_ = !options.no_analysis &&
-                      ((filter_ && filter_->needs_analysis()) || (printer_ && printer_->needs_analysis()));
+    icrc_for_output_ = !options.no_icrc && (sidecar_ || (printer_ && printer_->needs_icrc()));
+    needs_flow_ = sidecar_ || (filter_ && filter_->needs_flow()) || (printer_ && printer_->needs_flow());
+    needs_analysis_ = !options.no_analysis && (sidecar_ || (filter_ && filter_->needs_analysis()) ||
+                                               (printer_ && printer_->needs_analysis()));
   }
 
   int run() {
@@ -128,7 +131,7 @@ class Run {
       for (const std::string& omission : writer_->omissions())
         print_error(fmt::format("{}: {}", options_.write, omission));
     }
-    const int status_of_output = out_.finish();
+    const int status_of_output = std::max(out_.finish(), finish_sidecar());
     if (chosen_frames_ == 0 && status_ == exit_ok && options_.format == "text") print_error(nothing_text());
     return std::max({status_, status_of_writer_, status_of_output});
   }
@@ -142,6 +145,13 @@ class Run {
   /// Prints the error and returns the status; a closed pipe with `-w -` is no error.
   static int fail(const capture::Error& error) {
     return error.system_errno == EPIPE ? int{exit_ok} : output_error(error);
+  }
+
+  int finish_sidecar() {
+    if (!sidecar_) return exit_ok;
+    const bool whole = status_ == exit_ok && at_end_ && (most_ == 0 || number_ < most_);
+    const auto written = sidecar_->finish(whole);
+    return written ? int{exit_ok} : output_error(written.error());
   }
 
   /// The first pass: a verdict for each packet that will be read. Returns a status if there is no second
@@ -222,6 +232,7 @@ class Run {
       read += frames;
       piece->comments = capture::BatchComments(piece->batch);
       const bool ends = got && *got == 0;
+      at_end_ = ends;
       if (writer_ && (frames != 0 || ends))
         piece->section_comments = section_comments_.news(source_->files());
       if (!use_piece(std::move(piece), ends) || ends) return;
@@ -304,6 +315,7 @@ class Run {
     ++chosen_frames_;
     if (icrc_for_output_ && !view.icrc) view.icrc = dissect::check_icrc(view.bytes(), dissection_);
     if (printer_) printer_->append(out_.buffer(), view);
+    if (sidecar_) sidecar_->append(view);
     return true;
   }
 
@@ -327,6 +339,7 @@ class Run {
   PacketsInput input_;  ///< its source is source_
   std::shared_ptr<const analyze::MarkingPolicy> policy_;
   std::unique_ptr<capture::OutputFile> output_;  ///< of -w, until the writer has it
+  std::unique_ptr<Sidecar> sidecar_;
   std::unique_ptr<capture::CaptureWriter> writer_;
   capture::ReadingLimits limits_;
   std::uint64_t most_;                         ///< frames that are read; 0 = all
@@ -353,6 +366,7 @@ class Run {
   analyze::ExportedRecords exported_;
   std::uint64_t number_ = 0;
   std::uint64_t chosen_frames_ = 0;  ///< printed or written
+  bool at_end_ = false;              ///< nothing stopped the reading before
   bool any_time_ = false;
   std::int64_t first_time_ = 0;
   std::int64_t previous_time_ = 0;
@@ -382,6 +396,7 @@ int run_packets(const PacketsOptions& options) {
   if (options.write == "-" && *printer)
     return usage_error("-w - writes the capture to standard output: packets cannot be printed as well");
 
+  if (const std::string wrong = sidecar_error(options); !wrong.empty()) return usage_error(wrong);
   if (writes_to_input(options.files, {options.policy})) return exit_usage;
   std::optional<analyze::Filter> filter;
   if (!options.filter.empty()) {
@@ -406,8 +421,17 @@ int run_packets(const PacketsOptions& options) {
     if (!file) return output_error(file.error());
     output = std::move(*file);
   }
+  std::unique_ptr<Sidecar> sidecar;
+  if (!options.sidecar.empty()) {
+    auto made = Sidecar::create(options);
+    if (!made) return output_error(made.error());
+    sidecar = std::move(*made);
+  }
+  std::vector<capture::PlacedOutput*> outputs = outputs_of(output.get());
+  for (capture::PlacedOutput* const each : outputs_of(sidecar ? &sidecar->file() : nullptr))
+    outputs.push_back(each);
   PacketsInput input{expanded_files(options.files), can_read_twice(options.files), nullptr};
-  const ConfinedInputs confined(input.files, options.no_sandbox, outputs_of(output.get()));
+  const ConfinedInputs confined(input.files, options.no_sandbox, std::move(outputs));
   auto source = open_timed(input.files, options.clock);
   if (!source) {
     print_error(source.error());
@@ -415,7 +439,7 @@ int run_packets(const PacketsOptions& options) {
   }
   input.source = std::move(*source);
   return Run(options, std::move(*printer), std::move(filter), std::move(input), std::move(policy),
-             std::move(output))
+             std::move(output), std::move(sidecar))
       .run();
 }
 
@@ -460,8 +484,14 @@ void add_packets(CLI::App& app, Action& action) {
                    "gzip, zstd, lz4 or none (default: by the end of FILE's name: .gz, .zst, .lz4)")
       ->check(CLI::IsMember({"gzip", "zstd", "lz4", "none"}))
       ->type_name("HOW");
+  command
+      ->add_option("--sidecar", options->sidecar,
+                   "write what the analysis says of each packet to a file for Wireshark, instead of printing "
+                   "(FILE.roce beside the capture FILE is found)")
+      ->check(empty_error)
+      ->type_name("FILE");
   add_force_option(*command, options->force);
-  command->add_flag("-P", options->print, "print packets in addition to -w");
+  command->add_flag("-P", options->print, "print packets in addition to -w or --sidecar");
   command
       ->add_option("--from", options->from,
                    "only packets from this time on (a date, in UTC or with a zone, a time of day, epoch "

@@ -21,6 +21,7 @@ struct PacketsOptions {
   std::string time = "r";                  ///< -t
   std::string write;                       ///< -w
   std::string write_format;                ///< -F pcapng|pcap|nsecpcap; empty: pcapng
+  std::string sidecar;                     ///< --sidecar
   std::string compress;                    ///< --compress gzip|zstd|lz4|none; empty: by the name
   std::string policy;                      ///< --policy: a file or a profile
   std::string from, to;                    ///< see parse_time()
