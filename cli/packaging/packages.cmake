@@ -30,6 +30,8 @@ file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/extcap)
 file(CREATE_LINK ../../../../bin/roceanalyze ${CMAKE_CURRENT_BINARY_DIR}/extcap/roceanalyze SYMBOLIC)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/extcap/roceanalyze
   DESTINATION lib/${CMAKE_LIBRARY_ARCHITECTURE}/wireshark/extcap COMPONENT cli)
+install(FILES cli/wireshark/roceanalyze.lua
+  DESTINATION lib/${CMAKE_LIBRARY_ARCHITECTURE}/wireshark/plugins COMPONENT cli)
 set(CPACK_COMPONENTS_ALL cli)
 if(ROCE_GUI)
   list(APPEND CPACK_COMPONENTS_ALL gui)
