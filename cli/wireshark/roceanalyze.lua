@@ -264,11 +264,12 @@ local function read_row(tvb, pinfo)
   end
   local row = row_of(pinfo.number) or ""
   local number, time, length, tail, rest = row:match("^(%d+)\t([%d.-]+)\t(%d+)\t(%x*)(.*)$")
-  if not number then error("is damaged in the row of packet " .. pinfo.number, 0) end
+  local at = time and tonumber(time)
+  if not number or (time ~= "-" and not at) then error("is damaged in the row of packet " .. pinfo.number, 0) end
   local bytes = math.min(tvb:len(), 4)
   local last = bytes == 0 and "" or tvb(tvb:len() - bytes, bytes):bytes():tohex(true)
   if tonumber(number) ~= pinfo.number or tonumber(length) ~= pinfo.len or tail ~= last or
-    (time ~= "-" and not (math.abs(tonumber(time) - pinfo.abs_ts) < 1e-6)) then
+    (at and not (math.abs(at - pinfo.abs_ts) < 1e-6)) then
     error("is of another capture: packet " .. pinfo.number .. " differs", 0)
   end
   local values = {}
