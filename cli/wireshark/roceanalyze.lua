@@ -255,8 +255,8 @@ local function row_of(number)
   return sidecar.lines[(number - 1) % rows_per_block + 1]
 end
 
--- What the row of a packet says of it, as a list of {field, value}. Raises an error with the reason if it is of another
--- packet or not understood.
+-- What the row of a packet says of it, as a list of {field, value, text}. Raises an error with the reason if it is of
+-- another packet or not understood.
 local function read_row(tvb, pinfo)
   if pinfo.number > sidecar.rows then
     if not sidecar.whole then return nil end
@@ -265,7 +265,9 @@ local function read_row(tvb, pinfo)
   local row = row_of(pinfo.number) or ""
   local number, time, length, tail, rest = row:match("^(%d+)\t([%d.-]+)\t(%d+)\t(%x*)(.*)$")
   local at = time and tonumber(time)
-  if not number or (time ~= "-" and not at) then error("is damaged in the row of packet " .. pinfo.number, 0) end
+  if not number or (time ~= "-" and not at) or (rest ~= "" and rest:byte(1) ~= 9) then
+    error("is damaged in the row of packet " .. pinfo.number, 0)
+  end
   local bytes = math.min(tvb:len(), 4)
   local last = bytes == 0 and "" or tvb(tvb:len() - bytes, bytes):bytes():tohex(true)
   if tonumber(number) ~= pinfo.number or tonumber(length) ~= pinfo.len or tail ~= last or
@@ -273,14 +275,12 @@ local function read_row(tvb, pinfo)
     error("is of another capture: packet " .. pinfo.number .. " differs", 0)
   end
   local values = {}
-  for column, text in rest:gmatch("\t(%d+)=([^\t]*)") do
-    local field = sidecar.columns[tonumber(column)]
-    if field == nil then error("is damaged in the row of packet " .. number, 0) end
-    if field then
-      local value = field.type.read(text)
-      if value == nil then error("is damaged in the row of packet " .. number, 0) end
-      values[#values + 1] = { field, value, text }
-    end
+  for cell in rest:gmatch("\t([^\t]*)") do
+    local column, text = cell:match("^(%d+)=(.*)$")
+    local field = column and sidecar.columns[tonumber(column)]
+    local value = field and field.type.read(text)
+    if field == nil or (field and value == nil) then error("is damaged in the row of packet " .. number, 0) end
+    if field then values[#values + 1] = { field, value, text } end
   end
   return values
 end

@@ -308,7 +308,7 @@ class InTshark(unittest.TestCase):
         lengths = sorted({*range(0, 24, 4), rows - 1, *range(rows, len(good), 9), len(good) - 1})
         bad = [good[:length] for length in lengths]
         bad += [good.replace(b"\t1=1", b"\t1=" + text) for text in (b"", b"2", b"-1", b"\xff\x00")]
-        bad += [good.replace(b"\t1=1", b"\t" + text) for text in (b"0=1", b"999=1", b"99999999999999999999=1")]
+        bad += [good.replace(b"\t1=1", b"\t" + text) for text in (b"0=1", b"999=1", b"1", b"x=1", b"99999999999999999999=1")]
         bad += [good.replace(b"end\t3", b"end\t" + text) for text in (b"2", b"4", b"-3", b"99999999999999999999")]
         bad += [good + b"x", good + good, b"\x00" * 200000, b"\n" * 1000, good[:rows] + b"7" * 200000 + good[rows:],
                 good.replace(b"\n2\t", b"\n7\t"), good.replace(b"\n2\t1", b"\n2\t."),
