@@ -10,6 +10,8 @@
 namespace roce::analyze::episode {
 namespace {
 
+constexpr std::size_t early_at_most = 64;
+
 bool ends_message(const Note& note) {
   return dissect::opcode_info(note.opcode).ends_message();
 }
@@ -47,6 +49,20 @@ AnotherUse::AnotherUse(std::span<const Note> before, const Facts& facts)
   std::sort(unconfirmed_.begin(), unconfirmed_.end());
   unconfirmed_.erase(std::unique(unconfirmed_.begin(), unconfirmed_.end()), unconfirmed_.end());
   std::erase_if(unconfirmed_, [&](std::int64_t end) { return end < acked_; });
+  whole_ = from_first_message();
+}
+
+/// Whether the responder has counted the messages that are remembered, and no others.
+bool AnotherUse::from_first_message() const noexcept {
+  if (!msn_known_ || sent_.empty() || sent_.front().psn != facts_.began_with) return false;
+  if (!dissect::opcode_info(sent_.front().opcode).starts_message()) return false;
+  std::int64_t messages = 0, last = sent_.front().psn - 1;
+  for (const Note& note : sent_) {
+    if (note.psn >= acked_) break;
+    if (ends_message(note) && note.psn != last) ++messages;
+    last = note.psn;
+  }
+  return messages > 0 && messages == static_cast<std::int64_t>(msn_);
 }
 
 /// The last one with that PSN; nullptr: none is remembered.
@@ -104,24 +120,44 @@ Use AnotherUse::take(const Note& note) {
     first_ = next_ = note.psn;
     far_ = !sent_.empty() && std::abs(note.psn - top_) > far_psns;
   }
-  if (!begun_ || over_) return Use::unknown;
+  if (over_) return Use::unknown;
+  if (!begun_) {
+    if (counts(note) && early_.size() < early_at_most) early_.push_back(note);
+    return Use::unknown;
+  }
   // Nobody goes on behind a stray.
   if (far_ && !first && note.psn >= first_ && note.psn - first_ <= soon_psns) return Use::another;
   if (note.request) {
     over_ = std::abs(note.psn - first_) > far_psns;
     if (over_) return Use::unknown;
     if (shown_before(note)) return Use::shown_again;
-    if (differs(note)) return Use::another;
+    if (differs(note) || (whole_ && note.psn < facts_.began_with)) return Use::another;
     send(note);
-  } else if (counts(note) && note.psn >= first_ && note.psn < next_) {
-    // Nothing had been answered: it was sent again until it was.
-    if (!msn_known_) {
-      over_ = sent_.empty();
-      return over_ ? Use::unknown : Use::same;
-    }
-    return counted(note);
+    return answered_early();
   }
-  return Use::unknown;
+  if (!counts(note) || note.psn < first_) return Use::unknown;
+  if (note.psn >= next_) {
+    if (early_.size() < early_at_most) early_.push_back(note);
+    return Use::unknown;
+  }
+  // Nothing had been answered: it was sent again until it was.
+  if (!msn_known_) {
+    over_ = sent_.empty();
+    return over_ ? Use::unknown : Use::same;
+  }
+  return counted(note);
+}
+
+/// What the answers say that came before the request that was the last to come: a host hands over what it
+/// received before what it sent.
+Use AnotherUse::answered_early() {
+  Use use = Use::unknown;
+  std::erase_if(early_, [&](const Note& answer) {
+    if (answer.psn >= next_) return false;
+    if (use == Use::unknown && answer.psn >= first_ && msn_known_) use = counted(answer);
+    return true;
+  });
+  return use;
 }
 
 }  // namespace roce::analyze::episode

@@ -28,7 +28,8 @@ enum class Use : std::uint8_t {
 
 /// Whether the packets of a PSN space that follow a silence are of another use of the queue pairs than those
 /// before. IPv4 IDs that change are no other use's. The responder's count of messages begins anew then (MSN,
-/// IBTA 9.7.7.1), and never falls otherwise; and what is sent again is what was sent before. Each packet is
+/// IBTA 9.7.7.1), and never falls otherwise; and what is sent again is what was sent before. Where it has
+/// counted no more messages than were captured, nothing was sent before the first of them. Each packet is
 /// told once, in order of capture.
 class AnotherUse {
  public:
@@ -42,6 +43,8 @@ class AnotherUse {
   [[nodiscard]] bool shown_before(const Note& now) const noexcept;
   [[nodiscard]] Use counted(const Note& answer) const;
   void send(const Note& note);
+  [[nodiscard]] bool from_first_message() const noexcept;
+  [[nodiscard]] Use answered_early();
 
   // What was known when the silence ended:
   Facts facts_;
@@ -53,12 +56,14 @@ class AnotherUse {
   std::vector<Note> sent_;                 ///< by PSN, and then in order of capture
   // What was sent since:
   bool begun_ = false;
-  bool far_ = false;   ///< from all that was sent before
-  bool over_ = false;  ///< what follows does not tell any more
+  bool far_ = false;    ///< from all that was sent before
+  bool over_ = false;   ///< what follows does not tell any more
+  bool whole_ = false;  ///< the first message of all was captured
   std::int64_t first_ = 0;
   std::int64_t next_ = 0;           ///< behind the highest
   std::int64_t gaps_ = 0;           ///< PSNs below that were not captured
   std::vector<std::int64_t> ends_;  ///< of messages, in order
+  std::vector<Note> early_;         ///< answers that came before what they answer
 };
 
 }  // namespace roce::analyze::episode

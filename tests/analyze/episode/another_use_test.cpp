@@ -73,6 +73,32 @@ TEST(AnotherUse, SendsOtherThings) {
   EXPECT_EQ(used("0 write 13 | \n", "9000 read 13 +4 | \n", {}), Use::another);
 }
 
+/// The responder has counted four messages, and they are those from PSN 10 on: there was none before.
+TEST(AnotherUse, NothingCameBeforeTheFirstMessage) {
+  const std::string all = "0 write 10 | \n1 write 11 | \n2 write 12 | \n3 write 13 | \n";
+  EXPECT_EQ(used(all, "9000 write 5 | \n", {}), Use::another);
+  // With one more the first message was not captured: what comes again may be it.
+  Facts more = after_four();
+  more.msn = 5;
+  EXPECT_EQ(used(all, "9000 write 9 | \n", {}, more), Use::unknown);
+  EXPECT_EQ(used(all, "9000 write 12 | \n", {}), Use::unknown);
+}
+
+/// A host hands over what it received before what it sent.
+TEST(AnotherUse, AnswersMayComeFirst) {
+  EXPECT_EQ(used("0 write 13 | \n",
+                 "9001 ack 10   | \n"
+                 "9000 write 10 | \n",
+                 {1}),
+            Use::another);
+  EXPECT_EQ(used("0 write 13 | \n",
+                 "9000 write 10 | \n"
+                 "9002 ack 11   | \n"
+                 "9001 write 11 | \n",
+                 {2}),
+            Use::another);
+}
+
 TEST(AnotherUse, NobodyFollowsAStray) {
   EXPECT_EQ(used("0 write 13 | \n", "9000 write 9000013 | \n", {}), Use::unknown);
   EXPECT_EQ(used("0 write 13 | \n",
