@@ -2,6 +2,7 @@
 // Both queue pair numbers of a connection in use again, without the CM: after a silence the packets wait as
 // an episode until they tell whether they go on with what was before.
 #include <algorithm>
+#include <cstdlib>
 #include <memory>
 #include <span>
 #include <utility>
@@ -37,9 +38,53 @@ std::int64_t Tracker::Impl::last_packet_of(const Track& track) {
   return last_ns;
 }
 
-/// How long neither side had sent anything when that packet came.
-std::int64_t Tracker::Impl::silence_before(const Track& track, const PacketRecord& record) {
-  const std::int64_t last_ns = track.episode != nullptr ? track.episode->last_ns : last_packet_of(track);
+/// Whether that answer of the episode is to no request of `side` that waited for one: to none that had come,
+/// or to one that was confirmed before.
+bool Tracker::Impl::answers_none(const Track& track, unsigned side, std::size_t at) {
+  const std::vector<Held>& all = track.episode->held;
+  const Episode::Side& own = track.episode->side[side];
+  const PsnSpace& space = *track.spaces[side];
+  const std::int64_t psn = space.extended(all[at].record.psn);
+  if (psn < own.acked || psn >= own.top) return true;
+  return std::any_of(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(at), [&](const Held& before) {
+    const PacketRecord& r = before.record;
+    return before.side != side &&
+           dissect::opcode_info(r.opcode).operation == dissect::Operation::acknowledge &&
+           (r.aeth >> 29U & 3U) == 0 && space.extended(r.psn) >= psn && space.extended(r.psn) < own.top;
+  });
+}
+
+/// Where in the episode the answers begin that end a silence and are to no request that had come: a host
+/// hands over what it received before what it sent, or stamps it earlier. That request of `side` comes behind
+/// them.
+std::size_t Tracker::Impl::answers_before(const Track& track, unsigned side, const PacketRecord& record) {
+  if (track.episode == nullptr) return 0;
+  const std::vector<Held>& all = track.episode->held;
+  if (track.spaces[side] == nullptr || record.time_ns == capture::no_time) return all.size();
+  const auto near = [&](const PacketRecord& r) {
+    return r.time_ns != capture::no_time && std::abs(r.time_ns - record.time_ns) <= episode::latest_stamp_ns;
+  };
+  bool answered = false;
+  for (std::size_t i = all.size(); i-- > 0 && near(all[i].record) && all[i].side != side;) {
+    const dissect::OpcodeInfo& info = dissect::opcode_info(all[i].record.opcode);
+    if (info.operation != dissect::Operation::cnp) {
+      if (!info.response || !answers_none(track, side, i)) break;
+      answered = true;
+    }
+    const std::int64_t last_ns = i == 0 ? last_packet_of(track) : all[i - 1].record.time_ns;
+    if (answered && last_ns != capture::no_time &&
+        all[i].record.time_ns - last_ns >= episode::soonest_reuse_ns)
+      return i;
+  }
+  return all.size();
+}
+
+/// How long neither side had sent anything when that request came, but for what answers it already.
+std::int64_t Tracker::Impl::silence_before(const Track& track, unsigned side, const PacketRecord& record) {
+  std::int64_t last_ns = track.episode != nullptr ? track.episode->last_ns : last_packet_of(track);
+  if (const std::size_t begins = answers_before(track, side, record);
+      track.episode != nullptr && begins < track.episode->held.size())
+    last_ns = begins == 0 ? last_packet_of(track) : track.episode->held[begins - 1].record.time_ns;
   return last_ns == capture::no_time || record.time_ns == capture::no_time ? 0 : record.time_ns - last_ns;
 }
 
@@ -50,7 +95,7 @@ bool Tracker::Impl::may_be_another_use(const Track& track, unsigned side, const 
   const PsnSpace* const space = track.spaces[side].get();
   const bool first = space == nullptr || !space->requests_seen();
   if (!first && space->far_off(record)) return true;
-  const std::int64_t silent_ns = silence_before(track, record);
+  const std::int64_t silent_ns = silence_before(track, side, record);
   if (silent_ns < episode::soonest_reuse_ns) return false;
   if (first) {
     const PsnSpace* const other = track.spaces[side ^ 1U].get();
@@ -66,7 +111,7 @@ bool Tracker::Impl::may_be_another_use(const Track& track, unsigned side, const 
 void Tracker::Impl::note_beginning(Track& track, unsigned side, const PacketRecord& record) {
   Episode& open = *track.episode;
   const PsnSpace* const space = track.spaces[side].get();
-  const std::int64_t silent_ns = silence_before(track, record);
+  const std::int64_t silent_ns = silence_before(track, side, record);
   const bool after_all = std::all_of(open.side.begin(), open.side.end(),
                                      [](const Episode::Side& one) { return one.acked >= one.top; });
   const bool some = open.use != Episode::none;
@@ -86,7 +131,7 @@ void Tracker::Impl::note_beginning(Track& track, unsigned side, const PacketReco
   }
   if (!here) return;
   drop_strays(track);
-  open.use = open.held.size();
+  open.use = answers_before(track, side, record);
   open.answers_since = 0;
   open.watch = {};
   open.use_silence_ns = silent_ns;

@@ -290,7 +290,11 @@ struct Tracker::Impl {
                     Verdict& verdict);
   void leave_to_another(const Track& track);
   [[nodiscard]] static std::int64_t last_packet_of(const Track& track);
-  [[nodiscard]] static std::int64_t silence_before(const Track& track, const PacketRecord& record);
+  [[nodiscard]] static bool answers_none(const Track& track, unsigned side, std::size_t at);
+  [[nodiscard]] static std::size_t answers_before(const Track& track, unsigned side,
+                                                  const PacketRecord& record);
+  [[nodiscard]] static std::int64_t silence_before(const Track& track, unsigned side,
+                                                   const PacketRecord& record);
   [[nodiscard]] static bool may_be_another_use(const Track& track, unsigned side, const PacketRecord& record);
   void note_beginning(Track& track, unsigned side, const PacketRecord& record);
   [[nodiscard]] bool used_again(std::uint32_t connection);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A queue pair number that is used again towards another peer, without the CM: its requests begin a flow, but
 // the answers to it come in the one that was there.
+#include <vector>
+
 #include "analyze/tracker/tracker.hpp"
 #include "tests/analyze/tracker/tracker_support.hpp"
 
@@ -130,6 +132,71 @@ TEST(TrackerReuse, TheSameFirstPsnAtOnce) {
     EXPECT_EQ(c.sent[0].count(Event::retransmitted_timeout), 0U);
   }
   wire.expect_all_counted();
+}
+
+/// Three messages, and three others below them: both ACKs count three.
+TEST(TrackerReuse, BelowTheFirstMessage) {
+  Wire wire;
+  const auto live = [&](std::uint32_t psn) {
+    wire.forget_counts();
+    for (std::uint32_t i = 0; i < 3; ++i) {
+      wire.request(a, b, psn + i);
+      wire.answer(b, a, psn + i);
+    }
+  };
+  live(0);
+  wire.now_ns += 1'000'000;
+  wire.forget_counts();
+  for (std::uint32_t psn = 16776791; psn < 16776794; ++psn) wire.request(a, b, psn);
+  PacketRecord r = wire.make(b, a, acknowledge, 16776793);
+  r.flags |= PacketRecord::has_aeth;
+  r.aeth = 0x1fU << 24U | 3U;
+  wire.send(r);
+  wire.finish();
+  ASSERT_EQ(wire.result.connections.size(), 2U);
+  for (const Connection& c : wire.result.connections) {
+    EXPECT_EQ(c.requester[0].requests, 3U);
+    EXPECT_EQ(c.sent[0].count(Event::spurious), 0U);
+  }
+  wire.expect_all_counted();
+}
+
+/// The host that captures hands over what it received before what it sent, or stamps it earlier.
+TEST(TrackerReuse, ItsAnswerComesFirst) {
+  for (const std::int64_t stamped_ns : {-800, 3000}) {
+    Wire wire;
+    wire.talk(a, b, 0, 20);
+    wire.now_ns += 1'000'000;
+    std::vector<PacketRecord> sent;
+    for (std::uint32_t psn = 0; psn < 6; ++psn) {
+      sent.push_back(wire.make(a, b, send_only, 16777000 + psn));
+      sent.back().flags |= PacketRecord::ack_requested;
+    }
+    const auto hand_over = [&](std::size_t from, std::uint32_t count) {
+      PacketRecord r = wire.make(b, a, acknowledge, 16777000 + count - 1);
+      r.flags |= PacketRecord::has_aeth;
+      r.aeth = 0x1fU << 24U | count;
+      r.time_ns = sent[from].time_ns + stamped_ns;
+      wire.send(r);
+      for (std::size_t i = from; i < count; ++i) wire.send(sent[i]);
+    };
+    hand_over(0, 3);
+    hand_over(3, 6);
+    wire.finish();
+    ASSERT_EQ(wire.result.connections.size(), 2U) << stamped_ns;
+    EXPECT_EQ(wire.connection(0).requester[0].requests, 20U) << stamped_ns;
+    // The answer was the first packet of the other connection.
+    EXPECT_EQ(wire.connection(1).requester[1].requests, 6U) << stamped_ns;
+    EXPECT_EQ(wire.connection(1).requester[1].acks, 2U) << stamped_ns;
+    for (const Connection& c : wire.result.connections) {
+      for (const Events& sent : c.sent) {
+        EXPECT_EQ(sent.count(Event::spurious), 0U) << stamped_ns;
+        EXPECT_EQ(sent.count(Event::retransmitted_timeout), 0U) << stamped_ns;
+        EXPECT_EQ(sent.count(Event::msn_backwards), 0U) << stamped_ns;
+      }
+    }
+    wire.expect_all_counted();
+  }
 }
 
 /// The count goes on with the first message sent again.
