@@ -45,10 +45,10 @@ class Acknowledgements {
       scene_.ruling_at(i).unseen = !captured_.hold(note.psn);
     } else {
       Ruling& ruling = scene_.ruling_at(i);
-      if (const Note* twin = twin_of(note)) {
+      if (const Twin twin = twin_of(note); twin.of != nullptr) {
         ruling.what = Ruling::What::copy;
-        ruling.rule = Rule::same_id;
-        ruling.original = twin->frame;
+        ruling.rule = twin.rule;
+        ruling.original = twin.of->frame;
         return;
       }
       const auto [seen, fresh] = seen_.try_emplace(note.psn, {i, i});
@@ -77,20 +77,26 @@ class Acknowledgements {
     if (note.has_ip_id && scene_.ruling_at(i).what != Ruling::What::late) last_ = &note;
   }
 
-  [[nodiscard]] const Note* twin_of(const Note& note) {
+  struct Twin {
+    const Note* of = nullptr;
+    Rule rule = Rule::none;
+  };
+
+  [[nodiscard]] Twin twin_of(const Note& note) {
     const auto seen = seen_.find(note.psn);
     for (std::int32_t k = seen == seen_.end() ? -1 : seen->second.first; k >= 0;
          k = next_[static_cast<std::size_t>(k)]) {
       const Note& other = scene_.note_at(k);
       if (other.has_aeth && note.has_aeth && other.aeth != note.aeth) continue;
       const bool ids = ids_tell_ && note.has_ip_id && other.has_ip_id && note.ip_id != 0;
-      if (ids ? note.ip_id == other.ip_id : note.path != other.path) return &other;
-      if (same_record(note, other, scene_.facts)) return &other;
+      if (ids && note.ip_id == other.ip_id) return {&other, Rule::same_id};
+      if (!ids && note.path != other.path) return {&other, Rule::other_path};
+      if (same_record(note, other, scene_.facts)) return {&other, Rule::in_turn};
       // Where the capture shows every request twice it shows each answer twice.
       const std::int64_t lag = note.time_ns - other.time_ns;
-      if (!ids && twice_ && lag < quiet_ns && twins_.insert(k)) return &other;
+      if (!ids && twice_ && lag < quiet_ns && twins_.insert(k)) return {&other, Rule::in_turn};
     }
-    return nullptr;
+    return {};
   }
 
   Scene& scene_;

@@ -326,6 +326,25 @@ TEST(Mirror, WhatMayBeAmongCopiesIsNotMissedByTheCapture) {
   EXPECT_EQ(missed(true, true), 1);
 }
 
+/// Where the capture shows requests twice it shows acknowledgements twice: by their order, without IDs.
+TEST(Mirror, NoIdTellsCopiesOfAcknowledgementsThatHaveNone) {
+  const auto rule_of_copy = [](const std::string& id) {
+    Facts facts;
+    facts.first = facts.acked = 10;
+    facts.requests.single = facts.requests.doubled = 20;
+    const std::vector<Ruling> said = explain(notes_of("0 write 10 | \n"
+                                                      "1 write 11 | \n"
+                                                      "5 ack 11" +
+                                                      id + " | \n6 ack 11" + id + " | \n"),
+                                             facts)
+                                         .rulings;
+    EXPECT_EQ(said[3].what, Ruling::What::copy);
+    return said[3].rule;
+  };
+  EXPECT_EQ(rule_of_copy(""), Rule::in_turn);
+  EXPECT_EQ(rule_of_copy(" #500"), Rule::same_id);
+}
+
 /// Who goes back once is a sender, though all comes twice and in the same order.
 // Two points, 15 us apart, and nothing tells transmissions apart but their order. What is sent again for a
 // NAK passes the first point while the second one still shows what went before, and by then looks like its
