@@ -227,6 +227,14 @@ Explanation explain(std::span<const Note> notes, Facts& facts) {
   facts.nanoseconds = std::any_of(notes.begin(), notes.end(), [](const Note& note) {
     return note.time_ns != capture::no_time && note.time_ns % 1000 != 0;
   });
+  for (const bool request : {true, false}) {
+    StreamFact& fact = request ? facts.requests : facts.responses;
+    const auto noted =
+        static_cast<std::uint32_t>(std::count_if(notes.begin(), notes.end(), [&](const Note& note) {
+          return note.before && note.request == request;
+        }));
+    fact.forgotten = std::max(fact.captured + fact.copied, noted) - noted;
+  }
   const WireOrder order = wire_order(notes, facts);
   const List<Copied> copied = find_copies(order.notes, facts);
   const bool none =

@@ -25,6 +25,7 @@ struct StreamFact {
   std::int64_t late_ns = 0;       ///< by so much, at most
   std::uint32_t captured = 0;     ///< transmissions, of all packets so far
   std::uint32_t copied = 0;       ///< and copies
+  std::uint32_t forgotten = 0;    ///< of both, those that no note of the episode tells
 
   /// Whether of so many packets one or more was captured twice.
   [[nodiscard]] bool twice(unsigned one_of) const noexcept {

@@ -128,7 +128,7 @@ void Requests::explain() {
     }
     top = std::max(top, sent.end);
   }
-  stream.weigh(scene_.facts.requests);
+  stream.weigh(scene_.facts.requests, scene_.facts.mirror);
   weigh_named(stream);
   // What the episode shows of the responder may tell another story of its beginning.
   float home = -1;

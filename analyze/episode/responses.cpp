@@ -300,7 +300,7 @@ void Responses::explain() {
   note_counts();
   scene_.facts.counts_early = scene_.facts.counts_early || counts_early();
   const auto tell = [&] {
-    stream_.weigh(fact);
+    stream_.weigh(fact, scene_.facts.mirror);
     weigh();
     stream_.tell(stream_.sent.front().psn, stream_.sent.front().psn, scene_.facts.keeps > 0 ? 1.0F : 5.0F);
   };

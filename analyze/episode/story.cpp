@@ -301,7 +301,7 @@ class Search {
       // Whoever shows a row of packets again has the same lag all along.
       const std::int64_t apart = std::abs(each.lag_ns - from.row_lag_ns);
       const bool row = from.row == psn && (each.lag_ns < quiet_ns || apart < each.lag_ns / 8);
-      State& state = step(from, Move::copy, row ? std::min(facts_.copy_again, each.copy) : each.copy, grown);
+      State& state = step(from, Move::copy, row ? std::min(each.copy_again, each.copy) : each.copy, grown);
       state.row = each.end;
       state.row_lag_ns = each.lag_ns;
     }

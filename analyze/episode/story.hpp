@@ -31,6 +31,7 @@ struct Sent {
   std::int64_t acked = 0;       ///< all before was confirmed: its sender need not send that again
   std::int64_t done = 0;        ///< ... and answered, where answers carry something
   float copy = never;           ///< shown twice
+  float copy_again = 1;         ///< ... the next of a row
   float late = 7;               ///< overtaken
   float not_first = 0;          ///< ... more, if it had not been sent before
 };
@@ -60,7 +61,6 @@ struct StoryFacts {
   float pauses = 3;         ///< more bits if the sender waited before
   float home = 6;           ///< bits for a pass that ends early
   float late_again = 0.1F;  ///< the next late one in a row: a whole burst takes another way
-  float copy_again = 1;     ///< the next copy in a row
   float too_late = 6;       ///< more bits for what would be late by more than
   std::int64_t late_by_ns = INT64_MAX;
   std::size_t before = 0;   ///< so many are told already: taken as they come

@@ -100,9 +100,23 @@ Ids Stream::ids_by(const StreamFact& fact) const {
   return rises || shuffled ? Ids::order : Ids::same;
 }
 
-/// How much it takes for each to be shown twice.
-void Stream::weigh_copies(const StreamFact& fact) {
+/// How much it takes for each to be shown twice. A second point shows again all that the first one showed:
+/// behind what it did not show again only the network doubles, one here and one there.
+void Stream::weigh_copies(const StreamFact& fact, bool mirror_known) {
+  constexpr unsigned seldom = 8;
+  constexpr std::uint32_t some = 4;
   const float usual = bits_of_share(fact.doubled, fact.single) + 1;
+  const bool by_network = !mirror_known && !fact.twice(seldom);
+  List<bool> again(sent.size());
+  for (const Sent& each : sent) {
+    if (each.previous >= 0) again[static_cast<std::size_t>(each.previous)] = true;
+  }
+  List<std::size_t> original(sent.size());
+  for (std::size_t i = 0; i < sent.size(); ++i)
+    original[i] = sent[i].previous < 0 ? i : original[static_cast<std::size_t>(sent[i].previous)];
+  List<bool> single(sent.size());             // behind those that were mostly shown once
+  List<std::uint32_t> once(sent.size() + 1);  // of those before each
+  for (std::size_t i = 0; i < sent.size(); ++i) once[i + 1] = once[i] + (again[i] ? 0 : 1);
   for (Sent& each : sent) {
     if (each.previous < 0) continue;
     const Note& now = note_of(each);
@@ -118,6 +132,32 @@ void Stream::weigh_copies(const StreamFact& fact) {
     each.copy += each.lag_ns >= quiet_ns                     ? 6 + 2 * long_since
                  : each.lag_ns >= quiet_ns / 50 && usual > 4 ? 3.0F
                                                              : 0.0F;
+    const auto index = static_cast<std::size_t>(&each - sent.data());
+    const std::size_t at = original[index];
+    const std::uint32_t shown_once = fact.forgotten + once[at];
+    if (!by_network || now.path != before.path) continue;
+    if (2 * shown_once <= fact.forgotten + static_cast<std::uint32_t>(at)) continue;
+    single[index] = true;
+    if (shown_once >= some) each.copy_again = each.copy;
+  }
+  weigh_many_copies(single);
+}
+
+/// What doubles packets now and then does not show one over and over: of what nothing asked for, nor the row
+/// that it goes on.
+void Stream::weigh_many_copies(const List<bool>& single) {
+  constexpr float asked = 5, against = 8;
+  constexpr std::uint32_t many = 3;
+  Map<std::int64_t, std::uint32_t> times;  // by PSN
+  List<bool> unasked(sent.size());
+  for (std::size_t i = 1; i < sent.size(); ++i) {
+    const Sent& each = sent[i];
+    if (!single[i] || each.back <= asked || each.copy >= Sent::never) continue;
+    unasked[i] = each.psn != sent[i - 1].end || unasked[i - 1];
+    if (unasked[i]) ++times[each.psn];
+  }
+  for (std::size_t i = 1; i < sent.size(); ++i) {
+    if (unasked[i] && times[sent[i].psn] >= many) sent[i].copy += against;
   }
 }
 
@@ -194,8 +234,8 @@ float Stream::bits_of_gap() const noexcept {
   return std::min(bits_of_share(gaps - std::min(gaps, filled), fresh), at_most);
 }
 
-void Stream::weigh(const StreamFact& fact) {
-  weigh_copies(fact);
+void Stream::weigh(const StreamFact& fact, const MirrorFact& mirror) {
+  weigh_copies(fact, mirror.witnesses != 0);
   constexpr float at_most = 6;
   const float late = std::min(bits_of_share(fact.late, fact.single) + 1, at_most);
   for (Sent& each : sent) each.late = late;

@@ -103,7 +103,7 @@ struct Stream {
   /// Puts what `sent` holds into the order of sending, as far as IDs tell it.
   void put_in_order(const StreamFact& fact);
   /// How much each takes to be late, or shown twice.
-  void weigh(const StreamFact& fact);
+  void weigh(const StreamFact& fact, const MirrorFact& mirror);
   /// The likeliest story of it, by these weights. `bottom`, `acked`, `home`: of StoryFacts.
   /// Behind what answers show to have been sent before the first of them.
   std::int64_t sent_to = std::numeric_limits<std::int64_t>::min();
@@ -116,7 +116,8 @@ struct Stream {
   [[nodiscard]] float bits_of_gap() const noexcept;
   [[nodiscard]] Ids ids_by(const StreamFact& fact) const;
   void find_previous();
-  void weigh_copies(const StreamFact& fact);
+  void weigh_copies(const StreamFact& fact, bool mirror_known);
+  void weigh_many_copies(const List<bool>& single);
 
   Map<std::int64_t, std::int32_t> last_;  ///< by PSN: index of its last transmission
   std::int64_t late_by_ns_ = 0;           ///< nothing comes later

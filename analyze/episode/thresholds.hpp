@@ -10,6 +10,9 @@ namespace roce::analyze::episode {
 /// No NIC's retry timer is shorter, whatever Local ACK Timeout says (ConnectX rounds up to some 0.5 ms).
 inline constexpr std::int64_t shortest_timer_ns = 100'000;
 
+/// The least time that an RNR NAK can name, but for 0, which stands for the most (IBTA 9.7.5.2.8, table 45).
+inline constexpr std::int64_t shortest_rnr_ns = 10'000;
+
 /// Interrupts are not held back longer, so nothing that a host receives is stamped later than that.
 inline constexpr std::int64_t latest_stamp_ns = 250'000;
 

@@ -329,12 +329,15 @@ void Triggers::offer_timer(const Moment& now, Trigger& best) const {
     const bool no_timer = now.before >= 0 && !scene_.facts.capture.has_holes() &&
                           timed(scene_.note_at(now.before), scene_.note_at(now.at)) &&
                           since(now.before, now.at) < shortest_timer_ns;
-    const bool oldest = sent.psn == now.acked && now.sent_before && !no_timer;
+    // Of what the capture began with nobody knows what was confirmed before.
+    const bool first = now.acked < scene_.facts.first && sent.psn == scene_.facts.first;
+    const bool oldest = (sent.psn == now.acked || first) && now.sent_before && !no_timer;
     // Where IDs tell that the sender went back, it had a reason, and may not know yet what the capture knows.
     const bool went_back =
         stream_.ids == Ids::order && now.index > 0 && !no_timer && stream_.sent[now.index - 1].end > sent.psn;
     if (went_back && !nobody_knows) offer_from(5);
-    offer(nobody_knows ? Rule::not_captured : rule, oldest ? 9.0F : 15.0F);
+    const bool perhaps_asked = nobody_knows && now.sent_before && now.silence_ns >= shortest_rnr_ns;
+    offer(nobody_knows ? Rule::not_captured : rule, oldest || perhaps_asked ? 9.0F : 15.0F);
   }
 }
 

@@ -326,6 +326,41 @@ TEST(Mirror, WhatMayBeAmongCopiesIsNotMissedByTheCapture) {
   EXPECT_EQ(missed(true, true), 1);
 }
 
+/// A second point would have shown the others again, too; and a network doubles packets, not rows of them.
+TEST(Mirror, ARowBehindWhatIsShownOnceWasSentAgain) {
+  const std::string before =
+      "0 write 10 | \n"
+      "1 write 11 | \n"
+      "2 write 12 | \n"
+      "3 write 13 | \n"
+      "4 write 14 | \n"
+      "5 write 15 | \n"
+      "30 ack 15  | \n"
+      "20000 write 16 | \n"
+      "20001 write 17 | \n"
+      "20002 write 18 | \n";
+  expect_said(before +
+              "20003 write 16 | timeout\n"
+              "20004 write 17 | timeout\n"
+              "20005 write 18 | timeout\n"
+              "20006 write 16 | timeout\n"
+              "20007 write 17 | timeout\n"
+              "20008 write 18 | timeout\n"
+              "20020 ack 18   | \n");
+  expect_said(before +
+              "20003 write 18 | copy\n"
+              "20004 write 19 | \n"
+              "20020 ack 19   | \n");
+}
+
+/// What asks for it may be in the direction that was not captured.
+TEST(Mirror, OnePacketOverAndOverIsNoCopyWhereNoAnswerIsCaptured) {
+  std::vector<Line> lines;
+  for (int i = 0; i < 8; ++i) lines.emplace_back(i, "write " + std::to_string(10 + i) + " | ");
+  for (int i = 1; i < 6; ++i) lines.emplace_back(7 + 17 * i, "write 17 | unknown");
+  expect_said(lines_of(lines));
+}
+
 /// Where the capture shows requests twice it shows acknowledgements twice: by their order, without IDs.
 TEST(Mirror, NoIdTellsCopiesOfAcknowledgementsThatHaveNone) {
   const auto rule_of_copy = [](const std::string& id) {
