@@ -11,6 +11,7 @@
 #include "analyze/episode/another_use.hpp"
 #include "analyze/episode/thresholds.hpp"
 #include "analyze/tracker/tracker_impl.hpp"
+#include "dissect/types.hpp"
 
 namespace roce::analyze {
 
@@ -36,6 +37,14 @@ std::int64_t Tracker::Impl::last_packet_of(const Track& track) {
     if (space != nullptr) last_ns = std::max(last_ns, space->last_ns());
   }
   return last_ns;
+}
+
+/// Whether it can be an answer of a responder that counts anew, where `first` is the first request to it:
+/// each message takes a PSN at least.
+bool Tracker::Impl::may_answer(const PacketRecord& answer, const PacketRecord& first) {
+  const std::uint32_t behind = dissect::serial_steps(first.psn, answer.psn);
+  return behind <= episode::soon_psns &&
+         (!answer.has(PacketRecord::has_aeth) || (answer.aeth & dissect::serial_mask) <= behind + 1);
 }
 
 /// Whether that answer of the episode is to no request of `side` that waited for one: to none that had come,
@@ -68,7 +77,7 @@ std::size_t Tracker::Impl::answers_before(const Track& track, unsigned side, con
   for (std::size_t i = all.size(); i-- > 0 && near(all[i].record) && all[i].side != side;) {
     const dissect::OpcodeInfo& info = dissect::opcode_info(all[i].record.opcode);
     if (info.operation != dissect::Operation::cnp) {
-      if (!info.response || !answers_none(track, side, i)) break;
+      if (!info.response || !may_answer(all[i].record, record) || !answers_none(track, side, i)) break;
       answered = true;
     }
     const std::int64_t last_ns = i == 0 ? last_packet_of(track) : all[i - 1].record.time_ns;

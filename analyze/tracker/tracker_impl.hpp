@@ -290,6 +290,7 @@ struct Tracker::Impl {
                     Verdict& verdict);
   void leave_to_another(const Track& track);
   [[nodiscard]] static std::int64_t last_packet_of(const Track& track);
+  [[nodiscard]] static bool may_answer(const PacketRecord& answer, const PacketRecord& first);
   [[nodiscard]] static bool answers_none(const Track& track, unsigned side, std::size_t at);
   [[nodiscard]] static std::size_t answers_before(const Track& track, unsigned side,
                                                   const PacketRecord& record);

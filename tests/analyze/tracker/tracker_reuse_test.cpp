@@ -199,6 +199,25 @@ TEST(TrackerReuse, ItsAnswerComesFirst) {
   }
 }
 
+/// An answer that the responder gave once more, late, is no other connection's.
+TEST(TrackerReuse, ALateAnswerStaysWhereItWasAskedFor) {
+  for (const std::uint32_t first : {110U, 130U}) {
+    Wire wire;
+    wire.talk(a, b, 100, 20);
+    wire.now_ns += 1'000'000;
+    wire.answer(b, a, 119);
+    wire.now_ns += 150'000;
+    wire.forget_counts();
+    wire.talk(a, b, first, 20);
+    wire.finish();
+    ASSERT_EQ(wire.result.connections.size(), 2U) << first;
+    EXPECT_EQ(wire.connection(0).requester[0].acks, 21U) << first;
+    EXPECT_EQ(wire.connection(1).requester[0].acks, 20U) << first;
+    EXPECT_EQ(wire.connection(1).requester[0].requests, 20U) << first;
+    wire.expect_all_counted();
+  }
+}
+
 /// The count goes on with the first message sent again.
 TEST(TrackerReuse, TheFirstMessageOnceMore) {
   Wire wire;
