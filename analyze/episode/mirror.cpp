@@ -142,6 +142,7 @@ void Again::look_at_answers(const Facts& facts) {
 void Mirror::learn(std::span<const Note> notes, const Facts& facts) {
   const Scratch scratch;
   const Again again(notes, facts);
+  notes_ += notes.size();
   if (again.lags.empty()) return;
   for (const Lag& lag : again.lags) lags_[count_++ % lags_.size()] = lag;
   look();
@@ -165,8 +166,13 @@ void Mirror::look() {
   }
   const bool whole_us =
       std::all_of(half.begin(), half.end(), [](const Lag& lag) { return lag.ns % 1000 == 0; });
-  const std::int64_t room = 2 * (half.back().ns - half.front().ns) +
-                            std::max<std::int64_t>(half.front().ns / 32, whole_us ? 1000 : 0);
+  // A second point, which shows much again, does so as late as a packet in the way, and its own length, make
+  // it.
+  constexpr std::size_t much = 32;
+  const bool second_point = count_ * much >= notes_;
+  const std::int64_t room =
+      2 * (half.back().ns - half.front().ns) +
+      std::max<std::int64_t>({half.front().ns / 32, whole_us ? 1000 : 0, second_point ? steady_ns : 0});
   fact_.least_lag_ns = half.front().ns - room;
   fact_.most_lag_ns = half.back().ns + room;
   fact_.witnesses = static_cast<std::uint32_t>(steady.size());

@@ -32,6 +32,7 @@ class Mirror {
 
   std::array<Lag, 64> lags_{};  ///< the last ones
   std::size_t count_ = 0;       ///< of all
+  std::size_t notes_ = 0;       ///< of all that they are from
   MirrorFact fact_;
 };
 

@@ -43,6 +43,31 @@ TEST(Mirror, ConnectionsTellOfItTogether) {
   EXPECT_FALSE(mirror.fact().shows(notes[0], notes[4]));
 }
 
+/// A second point shows a packet again as late as its length, and one that is in the way, make it; one that
+/// shows few again is known by its lag alone.
+TEST(Mirror, ASecondPointHasNoBetterLagThanItsPackets) {
+  const auto shows_longer = [](int others) {
+    std::string more;
+    for (int i = 0; i < others; ++i)
+      more += std::to_string(100 + i) + " write " + std::to_string(13 + i) + " | \n";
+    std::vector<Note> notes = notes_of(
+        "0 write 10 | \n"
+        "1 write 11 | \n"
+        "7 write 10 | \n"
+        "8 write 11 | \n"
+        "9 write 12 | \n" +
+        more);
+    for (const std::size_t copy : {2U, 3U}) notes[copy].time_ns += 10;  // no whole microsecond
+    Mirror mirror;
+    for (int i = 0; i < 4; ++i) mirror.learn(notes, {});
+    EXPECT_EQ(mirror.fact().witnesses, 4U);
+    notes[2].time_ns += 280;
+    return mirror.fact().shows(notes[0], notes[2]);
+  };
+  EXPECT_TRUE(shows_longer(0));
+  EXPECT_FALSE(shows_longer(100));
+}
+
 /// Who answers again counts what was executed since; also where the first one was captured before the
 /// episode, and only its PSN is remembered.
 TEST(Mirror, AnswersWithTheCountOfThenAreShownAgain) {
