@@ -42,7 +42,12 @@ std::uint64_t Trouble::timer_ns() const {
   // What was sent again behind something else did not wait for its own answer.
   constexpr std::uint64_t far_below = 8;
   std::vector<std::uint64_t> sorted = waits_ns;
-  std::erase_if(sorted, [this](std::uint64_t wait) { return far_below * wait < answer_ns; });
+  // No timer is shorter than that of code 1; passes that a paused link held back leave it together.
+  constexpr std::uint64_t shortest_ns = 8'192;
+  const bool timer = cause != RootCause::pause;
+  std::erase_if(sorted, [&](std::uint64_t wait) {
+    return far_below * wait < answer_ns || (timer && wait < shortest_ns);
+  });
   if (sorted.empty()) return 0;
   // Those that wait behind others wait longer: the timer itself is among the shortest waits.
   const auto tenth = sorted.begin() + static_cast<std::ptrdiff_t>((sorted.size() - 1) / 10);

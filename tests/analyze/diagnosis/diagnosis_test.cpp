@@ -696,5 +696,17 @@ TEST(DiagnosisOfTheCapture, OneDirectionIsToldOnce) {
   }
 }
 
+/// Passes that a paused link held back leave it together: what lies between them is no timer.
+TEST(Troubles, NoTimerIsShorterThanThatOfCodeOne) {
+  diagnosis::Trouble trouble;
+  trouble.cause = diagnosis::RootCause::timer_too_short;
+  trouble.waits_ns = {1080, 1080};
+  EXPECT_EQ(trouble.timer_ns(), 0U);
+  trouble.waits_ns = {1080, 8192};
+  EXPECT_EQ(trouble.timer_ns(), 8192U);
+  trouble.cause = diagnosis::RootCause::pause;
+  EXPECT_EQ(trouble.timer_ns(), 1080U);
+}
+
 }  // namespace
 }  // namespace roce::analyze
