@@ -252,9 +252,7 @@ void PsnSpace::beyond_sent(Step& s, std::int64_t psn) {
       happened(s, s.side, Event::ack_unseen);
     }
     note_break(s, psn + 1 - req_.next, nullptr);
-    // Inside an answer that began in between: the PSNs may all be that READ's, which is one request.
-    const bool inside = s.info.operation == Operation::read_response && !s.info.starts_message();
-    gaps_.add(gap_before(s, req_.next, inside ? req_.next + 1 : psn + 1, sent_));
+    gaps_.add(gap_before(s, req_.next, psn + 1, sent_));
     messages_.break_off();
   }
   // Else it lies inside a READ whose length is not known.
