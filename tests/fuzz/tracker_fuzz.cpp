@@ -268,6 +268,11 @@ void check_sums(const Tracker::Result& result, VerdictStore& store, const Fed& f
       counted.lost[static_cast<std::size_t>(where)] += c.sent[0].count(event) + c.sent[1].count(event);
   }
   counted.lost[static_cast<std::size_t>(Lost::after_capture)] += between;
+  // Of UD, which has no connections, a flow alone counts what a switch trimmed.
+  for (const Flow& flow : result.flows) {
+    if (flow.connection) continue;
+    for (std::size_t i = 0; i < counted.lost.size(); ++i) counted.lost[i] += flow.sequence().lost[i];
+  }
   for (const std::uint64_t lost : counted.lost) lost_of_connections += lost;
   counted.duplicate_captures += result.unlisted_copies;
   for (const Flow& flow : result.flows) {
