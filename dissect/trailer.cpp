@@ -13,8 +13,10 @@ constexpr std::uint32_t fcs_size = 4;
 
 /// A stamp that is not so near to the time of the capture is no time, or none of a clock that was set.
 bool is_near(std::int64_t stamp_ns, std::int64_t time_ns) noexcept {
-  constexpr std::int64_t near_ns = 30 * 86'400 * second_ns;
-  return stamp_ns > time_ns ? stamp_ns - time_ns <= near_ns : time_ns - stamp_ns <= near_ns;
+  constexpr std::uint64_t near_ns = std::uint64_t{30 * 86'400} * second_ns;
+  // Times of a capture may be anything: their difference need not be a signed number.
+  const auto stamp = static_cast<std::uint64_t>(stamp_ns), time = static_cast<std::uint64_t>(time_ns);
+  return (stamp_ns > time_ns ? stamp - time : time - stamp) <= near_ns;
 }
 
 /// An extension that ends at `end`: where it begins, whether it is the last one. They are read from behind,

@@ -182,7 +182,7 @@ constexpr FindingRole table_of_roles[] = {
     {"invalid_request", request_refused, fatal, {request_refused}},
     {"remote_operational_error", request_refused, fatal, {request_refused}},
     {"invalid_rd_request", request_refused, fatal, {request_refused}},
-    {"uc_message_loss", loss, degraded, {loss, corruption}},
+    {"uc_message_loss", loss, degraded, {loss, corruption, trimming, reordering}},
     {"icrc_corruption", corruption, degraded, {corruption}},
     {"icrc_capture_artefact", capture, odd, {}, false, 1},
     {"path_mtu", path_mtu, degraded, {}},

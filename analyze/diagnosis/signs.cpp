@@ -143,8 +143,13 @@ void Collector::count_lost(const Connection& connection, unsigned sender) {
   count(RootCause::loss, Whereabouts::downstream, connection, sender, Event::lost_after_capture);
   count(RootCause::loss, Whereabouts::between_points, connection, sender, Event::lost_between_points,
         elsewhere);
-  if (sent.count(Event::lost_between_points) == 0)
-    count(RootCause::loss, Whereabouts::upstream, connection, sender, Event::uc_message_lost, damaged);
+  // A message of UC is lost with one of its packets, which is counted, or because one came late.
+  const bool counted = sent.count(Event::lost_between_points) + sent.count(Event::lost_before_capture) +
+                           sent.count(Event::lost_after_capture) + sent.count(Event::lost_trimmed) !=
+                       0;
+  if (counted) return;
+  const RootCause why = sent.count(Event::out_of_order) != 0 ? RootCause::reordering : RootCause::loss;
+  count(why, Whereabouts::upstream, connection, sender, Event::uc_message_lost, damaged);
 }
 
 /// RNR NAKs to that side; an incident may have many.

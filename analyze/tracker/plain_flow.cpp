@@ -17,21 +17,31 @@ Verdict Tracker::Impl::plain(FlowState& state, const PacketRecord& record, std::
   if (doubtful) state.plain_flow->damaged = std::make_unique<Held>(Held{record, number});
   // Probes of MRC are told apart by a number behind the BTH.
   const bool probe = dissect::opcode_info(record.opcode).operation == dissect::Operation::probe;
-  // Where longer ones pass whole, it was no mirror that cut it; and nobody sends a datagram again.
-  if (record.trimmed() && flows.at(place).bytes > flows.at(place).packets * record.wire) {
-    verdict.trimmed = 1;
-    if (record.has(PacketRecord::selected))
-      ++flows.at(place).sequence_to_change().lost[static_cast<std::size_t>(Lost::trimmed)];
-  }
-  if (probe || !bears_witness(place, record)) {
-    count(place, record, number, !doubtful);
-    publish(number, verdict);
-    return verdict;
-  }
   PlainFlow& flow = *state.plain_flow;
   Seen& seen = flow.seen[(record.psn ^ record.ip_id) & 7U];
   const bool same = seen.frame != 0 && seen.psn == record.psn && seen.opcode == record.opcode &&
                     flow.facts.ids_tell(record) && seen.ip_id == record.ip_id;
+  const auto remember = [&] {
+    seen = Seen{};
+    seen.psn = record.psn;
+    seen.time_ns = record.time_ns;
+    seen.frame = number;
+    seen.ip_id = record.ip_id;
+    seen.path = record.path;
+    seen.opcode = record.opcode;
+  };
+  if (probe || !bears_witness(place, record)) {
+    // Where longer ones pass whole, it was no mirror that cut it; and nobody sends a datagram again.
+    if (record.trimmed() && !same && flows.at(place).bytes > flows.at(place).packets * record.wire) {
+      verdict.trimmed = 1;
+      if (record.has(PacketRecord::selected))
+        ++flows.at(place).sequence_to_change().lost[static_cast<std::size_t>(Lost::trimmed)];
+      remember();
+    }
+    count(place, record, number, !doubtful);
+    publish(number, verdict);
+    return verdict;
+  }
   if (const Sighting* const elsewhere = copied(flow, state, record, number)) {
     verdict.set(Verdict::duplicate_capture);
     verdict.original = static_cast<std::uint32_t>(elsewhere->frame);
@@ -47,13 +57,7 @@ Verdict Tracker::Impl::plain(FlowState& state, const PacketRecord& record, std::
     }
   } else {
     flow.facts.learn(record);
-    seen = Seen{};
-    seen.psn = record.psn;
-    seen.time_ns = record.time_ns;
-    seen.frame = number;
-    seen.ip_id = record.ip_id;
-    seen.path = record.path;
-    seen.opcode = record.opcode;
+    remember();
   }
   if (!verdict.has(Verdict::duplicate_capture)) count(place, record, number, !doubtful);
   publish(number, verdict);

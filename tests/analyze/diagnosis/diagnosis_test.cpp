@@ -696,6 +696,22 @@ TEST(DiagnosisOfTheCapture, OneDirectionIsToldOnce) {
   }
 }
 
+/// A message of UC is lost with a packet that is missing, or that came late.
+TEST(Diagnosis, MessagesOfUcAreNoLossesBesideTheirPackets) {
+  for (const Event packet : {Event::lost_before_capture, Event::lost_trimmed, Event::out_of_order}) {
+    DiagnosisMaker maker;
+    Connection& c = maker.connect_half(1, 2, dissect::Service::uc);
+    happen(c.sent[0], packet, 3);
+    happen(c.sent[0], Event::uc_message_lost, 3);
+    const auto& said = maker.say();
+    ASSERT_EQ(said.size(), 1U) << static_cast<int>(packet);
+    EXPECT_EQ(said[0].at_least, 3U);
+    EXPECT_EQ(said[0].cause, packet == Event::lost_trimmed   ? "trimming"
+                             : packet == Event::out_of_order ? "reordering"
+                                                             : "loss");
+  }
+}
+
 /// Passes that a paused link held back leave it together: what lies between them is no timer.
 TEST(Troubles, NoTimerIsShorterThanThatOfCodeOne) {
   diagnosis::Trouble trouble;

@@ -252,6 +252,19 @@ TEST(TrackerTrimmed, of_datagrams_they_are_lost_where_longer_ones_pass) {
   }
 }
 
+TEST(TrackerTrimmed, a_datagram_that_is_shown_twice_is_lost_once) {
+  Wire wire;
+  for (std::uint32_t psn = 0; psn < 20; ++psn) {
+    PacketRecord r = wire.make(a, b, ud_send_only, psn);
+    r.wire = psn >= 10 ? 128 : 1082;
+    if (psn >= 10) r.icrc = nothing;
+    wire.send(r);
+    wire.send(r);
+  }
+  wire.finish();
+  EXPECT_EQ(Wire::lost(wire.flow(a, b), Lost::trimmed), 10U);
+}
+
 }  // namespace
 }  // namespace tracker_trimmed_test
 }  // namespace roce::analyze
