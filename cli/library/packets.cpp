@@ -8,10 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "analyze/cm/cm_tracker.hpp"
 #include "analyze/packet/packet_view.hpp"
 #include "analyze/packet/verdict_store.hpp"
-#include "analyze/record/packet_record.hpp"
+#include "analyze/pipeline/packet_walk.hpp"
 #include "capture/core/comments.hpp"
 #include "capture/files/reread.hpp"
 #include "cli/library/failure.hpp"
@@ -20,9 +19,7 @@
 #include "cli/library/passes.hpp"
 #include "cli/library/roceanalyze.h"
 #include "cli/library/table.hpp"
-#include "dissect/dissect.hpp"
 #include "dissect/icrc.hpp"
-#include "dissect/ulp.hpp"
 
 namespace roce::library {
 namespace {
@@ -37,20 +34,18 @@ struct HashOfFlow {
 class PacketRows {
  public:
   PacketRows(const Captures& captures, const std::vector<std::string>& fields, const roce_options* options)
-      : prepared_(options) {
+      : prepared_(options), walk_(prepared_.dissecting) {
     for (const std::string& name : fields) {
       const analyze::FieldRef field = field_named(name);
       const analyze::FieldFacts& facts = analyze::field_facts(field);
       columns_.emplace_back(field);
       icrc_ |= facts.needs_icrc;
       flow_ |= facts.needs_flow;
-      upper_ |= facts.needs_upper;
       verdict_ |= facts.needs_analysis;
     }
     if (prepared_.filter) {
       icrc_ |= prepared_.filter->needs_icrc();
       flow_ |= prepared_.filter->needs_flow();
-      upper_ |= prepared_.filter->needs_upper();
       verdict_ |= prepared_.filter->needs_analysis();
     }
     icrc_ = icrc_ && !prepared_.options.no_icrc;
@@ -122,28 +117,11 @@ class PacketRows {
 
   /// Whether the frame matches.
   bool add(const capture::Frame& frame) {
-    const bool timed = frame.time_ns != capture::no_time;
-    if (timed && !any_time_) first_time_ = previous_time_ = frame.time_ns;
-    any_time_ = any_time_ || timed;
-    analyze::PacketView view;
-    view.number = ++number_;
-    view.frame = &frame;
+    analyze::PacketView view = walk_.next(frame, source_->interfaces(), comments_);
     view.policy = prepared_.policy.get();
-    view.comments = comments_.of(frame);
-    if (frame.interface < source_->interfaces().size())
-      view.interface = &source_->interfaces()[frame.interface];
-    view.first_time_ns = first_time_;
-    view.previous_time_ns = previous_time_;
-    if (timed) previous_time_ = frame.time_ns;
-    dissect::dissect(view.bytes(), frame.wire, frame.link_type, dissection_, prepared_.dissecting);
-    view.dissection = &dissection_;
-    if (upper_) {
-      (void)cm_.learn(number_, frame, dissection_);
-      dissect::dissect_ulp(view.bytes(), dissection_, cm_.ulp_of(view.bytes(), dissection_));
-    }
-    if (icrc_) view.icrc = dissect::check_icrc(view.bytes(), dissection_);
-    if (snapshot_) view.verdict = verdicts_.find(number_);
-    if (flow_ && dissection_.is_transport()) view.flow = flow_of(view);
+    if (icrc_) view.icrc = dissect::check_icrc(view.bytes(), *view.dissection);
+    if (snapshot_) view.verdict = verdicts_.find(view.number);
+    if (flow_ && view.dissection->is_transport()) view.flow = flow_of(view);
     if (prepared_.filter && !prepared_.filter->matches(view)) return false;
     for (FieldColumn& column : columns_) column.add(view);
     return true;
@@ -156,13 +134,13 @@ class PacketRows {
       const unsigned side = view.verdict->has(analyze::Verdict::b_to_a) ? 1 : 0;
       if (const auto flow = snapshot_->flow_of(view.verdict->connection, side)) return flow;
     }
-    const auto found = flow_ids_.find(analyze::ends_of(view.frame->data, dissection_));
+    const auto found = flow_ids_.find(analyze::ends_of(view.frame->data, *view.dissection));
     return found != flow_ids_.end() ? std::optional(found->second) : std::nullopt;
   }
 
   Prepared prepared_;
   std::vector<FieldColumn> columns_;
-  bool icrc_ = false, flow_ = false, upper_ = false, verdict_ = false;  ///< what fields and filter need
+  bool icrc_ = false, flow_ = false, verdict_ = false;  ///< what fields and filter need
   analyze::VerdictStore verdicts_;
   std::shared_ptr<const analyze::Snapshot> snapshot_;  ///< of the first reading; null without one
   std::unordered_map<analyze::FlowKey, std::uint64_t, HashOfFlow> flow_ids_;
@@ -172,12 +150,7 @@ class PacketRows {
   capture::FrameBatch batch_;
   std::size_t at_ = 0;  ///< of the next frame in batch_
   capture::BatchComments comments_;
-  dissect::Dissection dissection_;
-  analyze::CmTracker cm_;
-  std::uint64_t number_ = 0;
-  bool any_time_ = false;
-  std::int64_t first_time_ = 0;
-  std::int64_t previous_time_ = 0;
+  analyze::PacketWalk walk_;
 };
 
 }  // namespace

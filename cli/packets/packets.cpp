@@ -9,10 +9,9 @@
 #include <memory>
 
 #include "analyze/base/units.hpp"
-#include "analyze/cm/cm_tracker.hpp"
-#include "analyze/exports/exported_records.hpp"
 #include "analyze/filter/filter.hpp"
 #include "analyze/packet/verdict_store.hpp"
+#include "analyze/pipeline/packet_walk.hpp"
 #include "analyze/record/packet_record.hpp"
 #include "analyze/results/capture_health.hpp"
 #include "analyze/tracker/tracker.hpp"
@@ -33,8 +32,6 @@
 #include "cli/packets/pipe_follower.hpp"
 #include "cli/packets/sidecar.hpp"
 #include "dissect/dissect.hpp"
-#include "dissect/trailer.hpp"
-#include "dissect/ulp.hpp"
 
 namespace roce::cli {
 namespace {
@@ -81,6 +78,7 @@ class Run {
         limits_(options.reading.limits()),
         most_(limits_.frames) {
     dissect_options_ = options.dissecting.with(policy_.get());
+    walk_.emplace(dissect_options_);
     times_ = times_of(options);
     link_speed_bps_ = parse_link_speed(options.link_speed).value_or(0);
     icrc_for_filter_ = !options.no_icrc && filter_ && filter_->needs_icrc();
@@ -119,8 +117,7 @@ class Run {
       read_all();
     }
     report_incompleteness_of_source();
-    const std::string wrong =
-        range_error(times_, number_, any_time_ ? std::optional(first_time_) : std::nullopt);
+    const std::string wrong = range_error(times_, walk_->count(), walk_->first_time());
     if (!wrong.empty()) {
       print_error(wrong);
       status_ = std::max<int>(status_, exit_usage);
@@ -139,8 +136,9 @@ class Run {
  private:
   /// Why no packet was printed or written. On standard error: lines of the output are packets.
   [[nodiscard]] std::string nothing_text() const {
-    if (number_ == 0) return "no packets";
-    return fmt::format("no packet matches: {} read", analyze::plural(number_, "packet was", "packets were"));
+    if (walk_->count() == 0) return "no packets";
+    return fmt::format("no packet matches: {} read",
+                       analyze::plural(walk_->count(), "packet was", "packets were"));
   }
   /// Prints the error and returns the status; a closed pipe with `-w -` is no error.
   static int fail(const capture::Error& error) {
@@ -149,7 +147,7 @@ class Run {
 
   int finish_sidecar() {
     if (!sidecar_) return exit_ok;
-    const bool whole = status_ == exit_ok && at_end_ && (most_ == 0 || number_ < most_);
+    const bool whole = status_ == exit_ok && at_end_ && (most_ == 0 || walk_->count() < most_);
     const auto written = sidecar_->finish(whole);
     return written ? int{exit_ok} : output_error(written.error());
   }
@@ -188,7 +186,8 @@ class Run {
   void report_incompleteness_of_source() {
     if (source_->stopped()) ended_ = source_->stop_reason();
     if (ended_) {
-      print_error(fmt::format("incomplete: {} after {} packets", analyze::stop_text(*ended_), number_));
+      print_error(
+          fmt::format("incomplete: {} after {} packets", analyze::stop_text(*ended_), walk_->count()));
       status_ = std::max<int>(status_, exit_input);
     }
     if (const std::uint64_t skipped = source_->statistics().skipped; skipped != 0) {
@@ -273,36 +272,16 @@ class Run {
 
   /// Whether the frame matches; prints it then.
   bool show(const capture::Frame& frame, const capture::BatchComments& comments) {
-    const bool timed = frame.time_ns != capture::no_time;
-    if (timed && !any_time_) first_time_ = previous_time_ = frame.time_ns;
-    any_time_ = any_time_ || timed;
-    analyze::PacketView view;
-    view.number = ++number_;
-    view.frame = &frame;
+    analyze::PacketView view = walk_->next(frame, source_->interfaces(), comments,
+                                           tracker_ && !options_.no_icrc ? &*tracker_ : nullptr);
     view.policy = policy_.get();
-    view.comments = comments.of(frame);
-    const auto& interfaces = source_->interfaces();
-    if (frame.interface < interfaces.size()) view.interface = &interfaces[frame.interface];
     if (link_speed_bps_ != 0) {
       link_ = view.interface != nullptr ? *view.interface : capture::InterfaceInfo();
       link_.speed_bps = link_speed_bps_;
       view.interface = &link_;
     }
-    view.first_time_ns = first_time_;
-    view.previous_time_ns = previous_time_;
-    if (timed) previous_time_ = frame.time_ns;
-
-    dissect::dissect(view.bytes(), frame.wire, frame.link_type, dissection_, dissect_options_);
-    const bool damaged = tracker_ && !options_.no_icrc && dissection_.mad != dissect::Dissection::none &&
-                         tracker_->shows_damage(view.bytes(), dissection_);
-    const analyze::CmExchange* made = damaged ? nullptr : cm_.learn(number_, frame, dissection_);
-    dissect::dissect_ulp(view.bytes(), dissection_, cm_.ulp_of(view.bytes(), dissection_));
-    if (timed) dissect::dissect_trailer(view.bytes(), frame.wire, frame.time_ns, dissection_);
-    if (dissection_.is_ipfix())
-      view.exported = exported_.read(view.number, frame, dissection_, dissect_options_);
-    view.dissection = &dissection_;
-    if (icrc_for_filter_) view.icrc = dissect::check_icrc(view.bytes(), dissection_);
-    if (tracker_) follow(view, made);
+    if (icrc_for_filter_) view.icrc = dissect::check_icrc(view.bytes(), *view.dissection);
+    if (tracker_) follow(view);
     if (pipe_) view.flow = flow_;
     if (verdicts_) view.verdict = verdicts_->find(view.number);
     if (first_pass_ && view.flow && view.verdict) {
@@ -310,22 +289,23 @@ class Run {
       if (const auto flow = first_pass_->flow_of(view.verdict->connection, side)) view.flow = flow;
     }
     if (pipe_) view.verdict = pipe_->verdict();
-    if (!times_.contains(frame.time_ns, first_time_)) return false;
+    if (!times_.contains(frame.time_ns, view.first_time_ns)) return false;
     if (filter_ && !filter_->matches(view)) return false;
     ++chosen_frames_;
-    if (icrc_for_output_ && !view.icrc) view.icrc = dissect::check_icrc(view.bytes(), dissection_);
+    if (icrc_for_output_ && !view.icrc) view.icrc = dissect::check_icrc(view.bytes(), *view.dissection);
     if (printer_) printer_->append(out_.buffer(), view);
     if (sidecar_) sidecar_->append(view);
     return true;
   }
 
   /// Sets the packet's flow.
-  void follow(analyze::PacketView& view, const analyze::CmExchange* made) {
-    if (made != nullptr) tracker_->connected(*made, cm_.index_of(*made));
-    analyze::make_record(*view.frame, dissection_, record_);
+  void follow(analyze::PacketView& view) {
+    if (const analyze::CmExchange* made = walk_->connected())
+      tracker_->connected(*made, walk_->index_of(*made));
+    analyze::make_record(*view.frame, *view.dissection, record_);
     if (!record_.has(analyze::PacketRecord::valid)) return;
     if (!options_.no_icrc) {
-      if (!view.icrc) view.icrc = dissect::check_icrc(view.bytes(), dissection_);
+      if (!view.icrc) view.icrc = dissect::check_icrc(view.bytes(), *view.dissection);
       record_.icrc = static_cast<std::uint8_t>(view.icrc->status);
     }
     view.flow = tracker_->flow_id(record_);
@@ -360,16 +340,10 @@ class Run {
   std::optional<analyze::Tracker> tracker_;  ///< else for flow numbers
 
   Output out_{options_.format == "text" ? Encoding::locale : Encoding::utf8};
-  dissect::Dissection dissection_;
   analyze::PacketRecord record_;
-  analyze::CmTracker cm_;
-  analyze::ExportedRecords exported_;
-  std::uint64_t number_ = 0;
+  std::optional<analyze::PacketWalk> walk_;
   std::uint64_t chosen_frames_ = 0;  ///< printed or written
   bool at_end_ = false;              ///< nothing stopped the reading before
-  bool any_time_ = false;
-  std::int64_t first_time_ = 0;
-  std::int64_t previous_time_ = 0;
   int status_ = exit_ok;
   int status_of_writer_ = exit_ok;
 };

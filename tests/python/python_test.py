@@ -20,7 +20,9 @@ import warnings
 PROGRAM, SAMPLES = sys.argv[1:3]
 del sys.argv[1:3]
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "oracle"))
 import roceanalyze  # noqa: E402
+import synthetic  # noqa: E402
 from roceanalyze import _library  # noqa: E402
 
 HEADER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "cli", "library", "roceanalyze.h")
@@ -73,6 +75,28 @@ class Figures(unittest.TestCase):
                 self.assertEqual(len(mine), len(there))
                 self.assertEqual([pair for pair in zip(mine, there) if pair[0] != pair[1]][:5], [])
 
+    def test_all_fields_of_trailers_and_exports_are_those_of_the_program(self):
+        """What only the time of the capture or packets before tell: trailers, and records by their templates."""
+        fields = sorted(roceanalyze.fields())
+        words = [word for field in fields for word in ("-e", field)]
+        found = set()
+        with tempfile.TemporaryDirectory() as folder:
+            synthetic.write_all(folder)
+            for path in sorted(glob.glob(os.path.join(folder, "*.pcap"))):
+                lines = program("packets", path, "-T", "fields", "-E", "aggregator=;", *words).split("\n")[:-1]
+                batch = next(roceanalyze.packets(path, fields, batch=len(lines)))
+                self.assertEqual(batch.rows, len(lines))
+                there = zip(*(line.split("\t") for line in lines))
+                for name, values in zip(fields, there):
+                    column = batch[name]
+                    pairs = [as_printed(*row) for row in zip(values, column.known, column.tolist())]
+                    self.assertEqual([pair for pair in pairs if pair[0] != pair[1]][:5], [], (path, name))
+                    if any(column.known):
+                        found.add(name)
+            self.assertGreater(sum(batch.rows for batch in roceanalyze.packets(
+                os.path.join(folder, "synthetic_trailers.pcap"), ["frame.number"], filter="metamako")), 0)
+        self.assertLess({"metamako", "exablaze", "cflow.srcaddr", "infiniband.bth.psn"}, found)
+
     def test_tables_are_those_of_csv(self):
         report = roceanalyze.report(LOSSES)
         lines = program("connections", "--csv", LOSSES).splitlines()
@@ -106,6 +130,20 @@ def as_numbers(line, flows):
     values[1] = values[1].split(",")[0]
     values[4] = values[4] if values[4] in flows else ""
     return "\t".join(values)
+
+
+def as_printed(text, known, value):
+    """What a column holds, of what `packets -T fields` prints with ; between values: texts as they are, of numbers how many and
+    the first. Of numbers that are printed as words (headers, dates) only how many there are."""
+    if not isinstance(value, int):
+        return text.replace(";", ","), (value or "").replace(";", ",")
+    first, *more = text.split(";")
+    seconds, point, part = first.partition(".")
+    try:
+        number = int(seconds + part) if point else int(first, 0)
+    except ValueError:
+        number = value
+    return (1 + len(more), number), (known, value)
 
 
 class Columns(unittest.TestCase):
