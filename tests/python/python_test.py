@@ -183,7 +183,7 @@ class Columns(unittest.TestCase):
 
     def test_empty_tables(self):
         report = roceanalyze.report(LOSSES)
-        self.assertEqual(report.dcbx.rows, 0)
+        self.assertEqual((report.dcbx.rows, bool(report.dcbx), bool(report.connections)), (0, False, True))
         self.assertEqual(list(report.dcbx.dicts()), [])
         self.assertEqual([len(report.dcbx[name].data) for name in report.dcbx.columns if report.dcbx[name].dtype != "str"],
                          [0 for name in report.dcbx.columns if report.dcbx[name].dtype != "str"])
@@ -226,9 +226,31 @@ class Errors(unittest.TestCase):
             with self.assertRaises(ValueError) as caught:
                 call()
             self.assertIn(words, str(caught.exception))
+        for call in (lambda: roceanalyze.packets(LOSSES, filter="roce.connection == 0\0 && x"),
+                     lambda: roceanalyze.packets(LOSSES, ["frame.number\0x"]),
+                     lambda: roceanalyze.report(LOSSES, policy="p\0x"),
+                     lambda: roceanalyze.report(LOSSES, **{"jobs\0x": 1}),
+                     lambda: roceanalyze.report(LOSSES).connections["lost\0x"],
+                     lambda: roceanalyze.report(LOSSES + "\0x")):
+            with self.assertRaisesRegex(ValueError, "embedded null byte"):
+                call()
+        for call in (lambda: roceanalyze.packets(LOSSES, batch=(1 << 64) + 1), lambda: roceanalyze.packets(LOSSES, batch=-1),
+                     lambda: roceanalyze.dissect(bytes(60), wire=(1 << 64) + 60),
+                     lambda: roceanalyze.dissect(bytes(60), link_type=(1 << 32) + 1)):
+            with self.assertRaisesRegex(ValueError, "not a number from 0 to"):
+                call()
         for wrong in (None, 5, [None]):
             with self.assertRaises(TypeError):
                 roceanalyze.report(wrong)
+
+    def test_names_of_policies_need_not_be_utf_8(self):
+        with tempfile.TemporaryDirectory() as folder:
+            name = os.path.join(os.fsencode(folder), b"\xff.toml")
+            with open(name, "wb") as out:
+                out.write(b"nonsense")
+            for path in (name, os.fsdecode(name)):
+                with self.assertRaisesRegex(roceanalyze.InputError, "toml"):
+                    roceanalyze.report(LOSSES, policy=path)
 
     def test_what_is_incomplete_warns(self):
         with tempfile.TemporaryDirectory() as folder, open(LOSSES, "rb") as whole:

@@ -40,17 +40,18 @@ def _options(options):
     for name, value in options.items():
         if value is None:
             continue
-        text = {True: "true", False: "false"}[value] if isinstance(value, bool) else str(value)
-        lib.call("options_set", handle, name.replace("_", "-").encode(), text.encode())
+        if name == "policy":
+            text = _os.fsencode(value)
+        else:
+            text = {True: "true", False: "false"}[value] if isinstance(value, bool) else str(value)
+        lib.call("options_set", handle, lib.text(name.replace("_", "-")), lib.text(text))
     return handle
 
 
 def _paths(paths):
     if isinstance(paths, (str, bytes, _os.PathLike)):
         paths = [paths]
-    encoded = [_os.fsencode(path) for path in paths]
-    if any(b"\0" in path for path in encoded):
-        raise ValueError("embedded null byte")
+    encoded = [lib.text(_os.fsencode(path)) for path in paths]
     return lib.texts(encoded), len(encoded)
 
 
@@ -140,18 +141,20 @@ def packets(paths, fields=USUAL_FIELDS, batch=0, **options):
     captures are analysed first. `batch`: packets at a time, up to 1048576; 0: the library's choice. Options as of report();
     filter selects packets."""
     names = list(fields)
-    encoded = lib.texts([name.encode() for name in names])
+    rows = lib.number("batch", batch, 1 << 20)
+    encoded = lib.texts([lib.text(name) for name in names])
     handle = lib.made_unless_interrupted("packets", "packets_open", *_paths(paths), encoded, len(names),
                                          options=_options(options))
-    return Packets(handle, names, batch)
+    return Packets(handle, names, rows)
 
 
 def dissect(frame, wire=0, link_type=1, **options):
     """The fields of one frame (bytes) as a dictionary; `wire`: its length on the wire, 0: it is whole; `link_type`: of the
     tcpdump.org registry, 1 = Ethernet. Options that say how packets are read, as of report()."""
     data = bytes(frame)
-    return _json.loads(lib.given("frame_json", lib.made("frame", "frame_dissect", data, len(data), wire, link_type,
-                                                        _options(options))))
+    return _json.loads(lib.given("frame_json", lib.made("frame", "frame_dissect", data, len(data),
+                                                        lib.number("wire", wire, 0xffffffff),
+                                                        lib.number("link_type", link_type, 0xffff), _options(options))))
 
 
 def fields():

@@ -2,6 +2,7 @@
 """libroceanalyze.so by ctypes: the functions of roceanalyze.h with their types, and errors as exceptions. Nothing else."""
 
 import ctypes
+import operator
 import os
 import threading
 
@@ -128,6 +129,22 @@ def call(name, *arguments):
         library.roce_error_free(error)
 
 
+def text(value):
+    """Bytes for the library, of a str or bytes. It would end at a NUL, so there must be none."""
+    encoded = value if isinstance(value, bytes) else value.encode()
+    if b"\0" in encoded:
+        raise ValueError("embedded null byte")
+    return encoded
+
+
+def number(name, value, most):
+    """A number for the library, which ctypes would cut to its width."""
+    value = operator.index(value)
+    if not 0 <= value <= most:
+        raise ValueError(f"{name}: not a number from 0 to {most}: {value}")
+    return value
+
+
 def texts(values):
     return (ctypes.c_char_p * len(values))(*values)
 
@@ -173,12 +190,13 @@ def made_unless_interrupted(kind, name, *arguments, options):
     # It refers to all that the call needs, also if nobody waits for its end any more.
     thread = threading.Thread(target=work, daemon=True)
     thread.keeps = stop, options, arguments
-    thread.start()
     try:
+        thread.start()
         thread.join()
     except BaseException:
         library.roce_stop_request(stop)
-        thread.join()
+        if thread.ident is not None:  # it was started
+            thread.join()
         raise
     if isinstance(results[0], BaseException):
         raise results[0]

@@ -80,7 +80,7 @@ class Column(collections.abc.Sequence):
 
 
 class Table(collections.abc.Mapping):
-    """Columns by name."""
+    """Columns by name: len() is their number; `rows` that of the rows. False without rows."""
 
     def __init__(self, handle, owner):
         self._handle, self._owner, self._columns = handle, owner, {}
@@ -103,7 +103,7 @@ class Table(collections.abc.Mapping):
 
     def __getitem__(self, name):
         if name not in self._columns:
-            position = lib.library.roce_table_find(self._handle, name.encode())
+            position = lib.library.roce_table_find(self._handle, lib.text(name))
             if position == lib.NOWHERE:
                 raise KeyError(name)
             self._columns[name] = self._at(position)
@@ -114,6 +114,9 @@ class Table(collections.abc.Mapping):
 
     def __len__(self):
         return lib.library.roce_table_columns(self._handle)
+
+    def __bool__(self):
+        return self.rows != 0
 
     def tuples(self):
         """The rows as tuples, in the order of `columns`."""
