@@ -117,6 +117,7 @@ std::vector<std::string> texts_of(const char* const* texts, std::size_t count, c
   require(texts, name);
   if (count == 0) throw Failure(ROCE_MISUSE, name, "none given");
   std::vector<std::string> all;
+  if (count > all.max_size()) throw Failure(ROCE_MISUSE, name, "more than there can be");
   all.reserve(count);
   for (std::size_t i = 0; i < count; ++i) {
     require(texts[i], name);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -67,8 +68,20 @@ class PacketRows {
     }
   }
 
-  /// The next rows; null: there are no more. Throws Failure once if some could not be read.
+  /// The next rows; null: there are no more. Throws Failure once if some could not be read. Without memory
+  /// for all of them there are no further ones: they would have a gap before them.
   std::unique_ptr<roce_table> next(std::size_t most) {
+    if (std::exchange(broken_, true)) throw std::bad_alloc();
+    auto table = next_rows(most);
+    broken_ = false;
+    if (!table && failure_) throw *std::exchange(failure_, std::nullopt);
+    return table;
+  }
+
+ private:
+  static constexpr std::size_t frames_at_once = 4096;
+
+  std::unique_ptr<roce_table> next_rows(std::size_t most) {
     for (FieldColumn& column : columns_) column.reserve(std::min(most, usual_rows));
     std::size_t rows = 0;
     while (rows < most) {
@@ -77,19 +90,13 @@ class PacketRows {
         if (add(batch_.frames[at_++])) ++rows;
       }
     }
-    if (rows == 0) {
-      if (failure_) throw *std::exchange(failure_, std::nullopt);
-      return nullptr;
-    }
+    if (rows == 0) return nullptr;
     auto table = std::make_unique<roce_table>();
     table->name = "packets";
     table->rows = rows;
     for (FieldColumn& column : columns_) table->columns.push_back(column.take());
     return table;
   }
-
- private:
-  static constexpr std::size_t frames_at_once = 4096;
 
   /// False: the end.
   bool read_more() {
@@ -147,6 +154,7 @@ class PacketRows {
   std::unique_ptr<capture::CaptureSource> source_;
   std::optional<Failure> failure_;  ///< the first, to be told at the end
   bool ended_ = false;
+  bool broken_ = false;  ///< rows were lost for want of memory
   capture::FrameBatch batch_;
   std::size_t at_ = 0;  ///< of the next frame in batch_
   capture::BatchComments comments_;

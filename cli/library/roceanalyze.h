@@ -83,7 +83,7 @@ ROCE_API roce_status roce_options_new(roce_options **options, roce_error **error
  *   "filter"            display filter, as -Y: a report counts only packets that match, roce_packets_next() gives only those
  *   "policy"            file or profile that markings are validated against
  *   "jobs"              threads, 1 to 256; default: one per core. Never changes a result
- *   "max-packets"       reads that many packets at most, 1 or more; what is left unread makes the result incomplete
+ *   "max-packets"       reads that many packets at most, 1 or more; a report of which more is left unread is incomplete
  *   "no-icrc"           "true" or "false" (default): whether ICRCs are left unchecked
  *   "trimmed-dscp"      "11" or "11,21": DSCPs that switches give to packets which they trim
  *   "mrc-port"          UDP port of MRC besides 4791, 0 to 65535
@@ -250,7 +250,8 @@ ROCE_API roce_status roce_packets_open(const char *const *paths, size_t count, c
 /**
  * The next packets, one row each, as a table of the fields in the order asked for; the caller frees it by roce_table_free(), and
  * it does not depend on `packets`. `most`: rows at most, 1 to 1048576; 0: 65536. ROCE_NONE: there are no more, and all were
- * read. ROCE_INPUT: there are no more, but some could not be read, once; ROCE_NONE afterwards.
+ * read, or as many as "max-packets" says. ROCE_INPUT: there are no more, but some could not be read, once; ROCE_NONE afterwards.
+ * ROCE_NO_MEMORY: rows were lost, and there are no more; said again by each further call.
  */
 ROCE_API roce_status roce_packets_next(roce_packets *packets, size_t most, roce_table **table, roce_error **error);
 ROCE_API void roce_packets_free(roce_packets *packets);

@@ -11,10 +11,31 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <new>
 #include <random>
 #include <string>
 #include <thread>
 #include <vector>
+
+namespace {
+
+thread_local int allocations_left = -1;  ///< until there is no memory; below 0: no limit
+
+}  // namespace
+
+// The library allocates by it, too.
+[[gnu::noinline]] void* operator new(std::size_t size) {
+  if (allocations_left == 0) throw std::bad_alloc();
+  if (allocations_left > 0) --allocations_left;
+  if (void* const made = std::malloc(size != 0 ? size : 1)) return made;
+  throw std::bad_alloc();
+}
+[[gnu::noinline]] void operator delete(void* pointer) noexcept {
+  std::free(pointer);
+}
+[[gnu::noinline]] void operator delete(void* pointer, std::size_t) noexcept {
+  std::free(pointer);
+}
 
 namespace {
 
@@ -237,6 +258,43 @@ TEST(Library, MaxPacketsIsSaid) {
   EXPECT_NE(std::string(roce_report_incomplete(made.handle.get())).find("100 packets"), std::string::npos);
 }
 
+TEST(Library, PacketsEndWhereMaxPacketsSays) {
+  const auto chosen = options({{"max-packets", "100"}});
+  for (const char* field : {"frame.number", "roce.flow"}) {
+    const auto made = packets(sample("04_write_loss1.cb.pcap.zst"), {field}, chosen.get());
+    ASSERT_EQ(made.status, ROCE_OK);
+    EXPECT_EQ(roce_table_rows(next(made).handle.get()), 100U);
+    EXPECT_EQ(next(made).status, ROCE_NONE);
+  }
+}
+
+TEST(Library, RowsWithoutMemoryAreSaidToBeLost) {
+  bool all_is_there = false;
+  int lost = 0;
+  for (int granted = 0; !all_is_there && granted < 5000; granted += 1 + granted / 20) {
+    const auto made = packets(sample("04_write_loss1.cb.pcap.zst"), {"frame.number", "roce.src", "ip.dst"});
+    ASSERT_EQ(made.status, ROCE_OK);
+    roce_table* handle = nullptr;
+    allocations_left = granted;
+    const roce_status status = roce_packets_next(made.handle.get(), 1000, &handle, nullptr);
+    allocations_left = -1;
+    const Owned<roce_table> table(handle);
+    if (status == ROCE_OK) {
+      all_is_there = true;
+      EXPECT_EQ(roce_table_rows(handle), 1000U);
+      EXPECT_EQ(number(column(handle, "frame.number"), 999), 1000);
+      continue;
+    }
+    EXPECT_EQ(handle, nullptr);
+    if (status != ROCE_NO_MEMORY) continue;  // where what was read says so itself
+    ++lost;
+    EXPECT_EQ(next(made).status, ROCE_NO_MEMORY);
+    EXPECT_EQ(next(made).status, ROCE_NO_MEMORY);
+  }
+  EXPECT_TRUE(all_is_there);
+  EXPECT_GT(lost, 2);
+}
+
 TEST(Library, OptionsAreChecked) {
   const auto made = options({});
   roce_error* error = nullptr;
@@ -274,6 +332,8 @@ TEST(Library, NullIsMisuseAndNoCrash) {
   EXPECT_EQ(roce_report_open(holes, 1, nullptr, &made, nullptr), ROCE_MISUSE);
   EXPECT_EQ(roce_report_open(holes, 0, nullptr, &made, nullptr), ROCE_MISUSE);
   EXPECT_EQ(roce_report_open(holes, 1, nullptr, nullptr, nullptr), ROCE_MISUSE);
+  const char* const one[] = {"x.pcap"};
+  EXPECT_EQ(roce_report_open(one, SIZE_MAX, nullptr, &made, nullptr), ROCE_MISUSE);
   EXPECT_EQ(roce_packets_open(holes, 1, holes, 1, nullptr, nullptr, nullptr), ROCE_MISUSE);
   EXPECT_EQ(roce_packets_next(nullptr, 0, nullptr, nullptr), ROCE_MISUSE);
   EXPECT_EQ(roce_options_new(nullptr, nullptr), ROCE_MISUSE);
