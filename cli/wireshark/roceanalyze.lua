@@ -3,6 +3,10 @@
 -- `roceanalyze packets CAPTURE --sidecar CAPTURE.roce` wrote; and names opcodes, FECN and BECN that Wireshark 4.0 does
 -- not. How to use it, and the format of the file: docs/wireshark.md.
 
+-- Both as a plugin and by -X lua_script: once is enough.
+if package.loaded["roceanalyze.lua"] then return end
+package.loaded["roceanalyze.lua"] = true
+
 local magic = "roceanalyze sidecar 1"
 local longest_line = 65536 -- bytes
 local rows_per_block = 64
@@ -84,8 +88,17 @@ local function seconds(text)
   return NSTime.new(factor * tonumber(whole), factor * tonumber(part))
 end
 
+local function escaped(text)
+  return (text:gsub(".", function(char) return string.format("\\x%02x", char:byte()) end))
+end
+
+-- Control characters, those of Unicode too, as \xNN: tshark writes texts to the terminal as they are.
+local function visible(text)
+  return (text:gsub("[\0-\31\127]", escaped):gsub("\194[\128-\159]", escaped))
+end
+
 local function plain(text)
-  return (text:gsub("\\x(%x%x)", function(digits) return string.char(tonumber(digits, 16)) end))
+  return visible((text:gsub("\\x(%x%x)", function(digits) return string.char(tonumber(digits, 16)) end)))
 end
 
 -- How a type is registered, and its values are read; nil of the latter: no such value.
@@ -358,7 +371,7 @@ function roce.dissector(tvb, pinfo, tree)
   item:set_text("RoCE analysis")
   item:set_generated()
   if failure then
-    local text = "Verdicts are not shown: " .. sidecar.path .. " " .. failure
+    local text = "Verdicts are not shown: " .. visible(sidecar.path) .. " " .. failure
     local line = item:add(tvb(), text)
     line:set_generated()
     sidecar.packet = sidecar.packet or pinfo.number

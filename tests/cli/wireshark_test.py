@@ -284,12 +284,34 @@ class InTshark(unittest.TestCase):
         self.assertEqual(count, 0)
         self.assertRegex(str(messages), "is of another capture: packet 1 differs")
 
+    def test_a_script_that_is_loaded_twice(self):
+        path = with_sidecar(LOST, self.keep.name)
+        lines, status, said = tshark(path, "-X", "lua_script:" + SCRIPT, "-Y", "roce.connection")
+        self.assertEqual((len(lines), status, said), (3705, 0, []))
+
+    def test_control_characters_do_not_reach_the_terminal(self):
+        path = with_sidecar(LOST, self.keep.name)
+        with open(path + ".roce", encoding="utf-8") as file:
+            good = file.read()
+        for text in ("\x1b[31m\x7f", r"\x1b[31m\x7f", "\u009b31m", r"\xc2\x9b31m"):
+            with open(path + ".roce", "w", encoding="utf-8") as file:
+                file.write(good.replace("=before_capture", "=" + text))
+            shown = "\n".join(tshark(path, "-c", "300", "-V")[0] + tshark(
+                path, "-c", "300", "-T", "fields", "-e", "roce.analysis.lost", "-e", "_ws.expert.message")[0])
+            self.assertIn("31m", shown)
+            self.assertNotRegex(shown, "[\x00-\x08\x0b-\x1f\x7f\x80-\x9f]")
+        os.rename(path + ".roce", path + "\x1b.roce")
+        with open(path + "\x1b.roce", "w", encoding="utf-8") as file:
+            file.write("nothing")
+        self.assertIn(r"\x1b.roce", str(self.shown(path, ROCEANALYZE_SIDECAR=path + "\x1b.roce")[1]).replace("\\\\", "\\"))
+
     def test_capture_that_has_grown(self):
         path = with_sidecar(LOST, self.keep.name)
         shorter = os.path.join(self.keep.name, "shorter.pcap")
         self.assertEqual(run("tshark", "-r", path, "-c", "200", "-F", "nsecpcap", "-w", shorter).returncode, 0)
         self.assertEqual(run(PROGRAM, "packets", shorter, "--sidecar", path + ".roce").returncode, 0)
         self.assertRegex(str(self.shown(path)[1]), "is of another capture: this one has more packets than 200")
+        self.assertEqual(tshark(path, "-2", "-T", "fields", "-e", "roce.connection")[0], [""] * 3744)  # as docs/wireshark.md says
         self.assertEqual(run(PROGRAM, "packets", path, "-c", "200", "--sidecar", path + ".roce").returncode, 0)
         count, messages = self.shown(path)
         self.assertEqual(messages, set())
