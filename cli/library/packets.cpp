@@ -12,6 +12,7 @@
 #include "analyze/packet/packet_view.hpp"
 #include "analyze/packet/verdict_store.hpp"
 #include "analyze/pipeline/packet_walk.hpp"
+#include "analyze/record/packet_record.hpp"
 #include "capture/core/comments.hpp"
 #include "capture/files/reread.hpp"
 #include "cli/library/failure.hpp"

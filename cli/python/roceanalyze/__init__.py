@@ -139,7 +139,7 @@ def report(paths, **options):
 def packets(paths, fields=USUAL_FIELDS, batch=0, **options):
     """The packets of captures, with the fields named. If one of them is of the analysis (roce.connection, roce.analysis.*), the
     captures are analysed first. `batch`: packets at a time, up to 1048576; 0: the library's choice. Options as of report();
-    filter selects packets."""
+    filter selects packets; with max_packets only so many are read, which is no IncompleteWarning."""
     names = list(fields)
     rows = lib.number("batch", batch, 1 << 20)
     encoded = lib.texts([lib.text(name) for name in names])
