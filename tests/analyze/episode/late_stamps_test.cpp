@@ -40,20 +40,26 @@ std::string on_the_requester() {
          "234 ack 16   | \n";
 }
 
+/// What an episode shows of the clocks.
+ClockFact clocks_of(const std::string& text) {
+  std::vector<Note> notes;
+  for (const EpisodeLine& line : parse_episode(text)) notes.push_back(line.note);
+  Facts facts;
+  facts.first = facts.acked = 10;
+  static_cast<void>(explain(notes, facts));
+  return facts.clocks;
+}
+
 /// No timer runs out within 10 us: the NAK that asks for just that packet had come.
 TEST(LateStamps, ANakStampedBehindThePassThatItCausedIsItsCause) {
   expect_said(on_the_requester());
 }
 
 TEST(LateStamps, ThatStampsOfAnswersAreLateIsLearned) {
-  std::vector<Note> notes;
-  for (const EpisodeLine& line : parse_episode(on_the_requester())) notes.push_back(line.note);
-  Facts facts;
-  facts.first = facts.acked = 10;
-  static_cast<void>(explain(notes, facts));
-  EXPECT_TRUE(facts.clocks.answers_late());
-  EXPECT_FALSE(facts.clocks.requests_late());
-  EXPECT_GE(facts.clocks.latest_ns(), 25'000);
+  const ClockFact clocks = clocks_of(on_the_requester());
+  EXPECT_TRUE(clocks.answers_late());
+  EXPECT_FALSE(clocks.requests_late());
+  EXPECT_GE(clocks.latest_ns(), 25'000);
 }
 
 /// A NAK that has no effect behind it was heard before: one is enough, where nothing else was asked for.
@@ -86,47 +92,39 @@ TEST(LateStamps, SoDoesOneOfWhatWasLostUpstream) {
 
 /// What was overtaken is asked for as well, and what overtook it is sent again: behind the NAK.
 TEST(LateStamps, ANakBehindWhatWasOvertakenShowsNoLateStamps) {
-  std::vector<Note> notes;
-  for (const EpisodeLine& line : parse_episode("0 write 10   | \n"
-                                               "8 ack 10     | \n"
-                                               "10 write 12  | \n"
-                                               "11 write 11  | \n"
-                                               "17 nak 11    | \n"
-                                               "18 ack 11    | \n"
-                                               "25 write 12  | \n"
-                                               "33 ack 12    | \n"))
-    notes.push_back(line.note);
-  Facts facts;
-  facts.first = facts.acked = 10;
-  static_cast<void>(explain(notes, facts));
-  EXPECT_FALSE(facts.clocks.varies);
-  EXPECT_EQ(facts.clocks.heard_late, 0U);
+  const ClockFact clocks = clocks_of(
+      "0 write 10   | \n"
+      "8 ack 10     | \n"
+      "10 write 12  | \n"
+      "11 write 11  | \n"
+      "17 nak 11    | \n"
+      "18 ack 11    | \n"
+      "25 write 12  | \n"
+      "33 ack 12    | \n");
+  EXPECT_FALSE(clocks.varies);
+  EXPECT_EQ(clocks.heard_late, 0U);
 }
 
 /// Where NAKs come before the passes that they cause, one that comes behind a pass was caused by it.
 TEST(LateStamps, ASingleNakBehindAPassShowsNoLateStamps) {
-  std::vector<Note> notes;
-  for (const EpisodeLine& line : parse_episode("0 write 10   | \n"
-                                               "8 ack 10     | \n"
-                                               "10 write 11  | \n"
-                                               "11 write 12  | \n"
-                                               "19 nak 11    | \n"
-                                               "20 write 11  | \n"
-                                               "21 write 12  | \n"
-                                               "30 ack 12    | \n"
-                                               "110 write 13 | \n"
-                                               "111 write 14 | \n"
-                                               "120 write 13 | \n"
-                                               "121 write 14 | \n"
-                                               "129 nak 13   | \n"
-                                               "130 write 13 | \n"
-                                               "131 write 14 | \n"
-                                               "140 ack 14   | \n"))
-    notes.push_back(line.note);
-  Facts facts;
-  facts.first = facts.acked = 10;
-  static_cast<void>(explain(notes, facts));
-  EXPECT_FALSE(facts.clocks.varies);
+  const ClockFact clocks = clocks_of(
+      "0 write 10   | \n"
+      "8 ack 10     | \n"
+      "10 write 11  | \n"
+      "11 write 12  | \n"
+      "19 nak 11    | \n"
+      "20 write 11  | \n"
+      "21 write 12  | \n"
+      "30 ack 12    | \n"
+      "110 write 13 | \n"
+      "111 write 14 | \n"
+      "120 write 13 | \n"
+      "121 write 14 | \n"
+      "129 nak 13   | \n"
+      "130 write 13 | \n"
+      "131 write 14 | \n"
+      "140 ack 14   | \n");
+  EXPECT_FALSE(clocks.varies);
 }
 
 /// What was lost upstream of the requester's capture was asked for as well, by a NAK that is stamped later.
