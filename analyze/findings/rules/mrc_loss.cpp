@@ -52,17 +52,15 @@ void find_mrc_loss(const Snapshot& snapshot, FindingSink& sink) {
     Finding finding = mrc_finding(severity_of(lost, packets, repaired_scale), way, proof);
     finding.explanation = fmt::format(
         "{} from {} to {} over MRC {} lost ({}): {}. {} repeated, {} of them needlessly{}. MRC repairs "
-        "single "
-        "losses at once by another path; what it costs is the share of repeats.",
+        "single losses at once over another path; their cost is what is sent again.",
         plural(lost, "packet", "packets"), address_text(way.src), address_text(way.dst),
         lost == 1 ? "was" : "were", percent_text(lost, packets), places_text(at),
         plural(repeats, "packet was", "packets were"), needless == 0 ? "none" : std::to_string(needless),
         undecided == 0 ? ""
                        : fmt::format("; of {} the capture does not show whether it was needed", undecided));
     finding.advice = fmt::format(
-        "Which paths lose is in the table mrc_paths of an export. Losses on all paths alike are of the first "
-        "or the last "
-        "hop; of one path, of a link or a switch in between. The repeats: {}",
+        "The table mrc_paths of an export shows which paths lose. All of them alike: look at the first and "
+        "the last hop; one of them: at a link or switch in between. The repeats: {}",
         packets_command(snapshot, fmt::format("{} && mrc.bth.rtx == 1", way_filter(way))));
     findings.push_back(std::move(finding));
   }

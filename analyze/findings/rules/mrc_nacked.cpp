@@ -24,9 +24,10 @@ void find_mrc_nacked(const Snapshot& snapshot, FindingSink& sink) {
         to, plural(refused.proof.count, "packet", "packets"), from,
         percent_text(refused.proof.count, refused.of), refused.of, refused.text);
     finding.advice = fmt::format(
-        "On {0}: no packet buffer, no bitmap and no resource are limits of its NIC, by too many streams or "
-        "too much on the way at a time; a PSN outside the window is a sender that does not keep to the "
-        "window of the SACKs. Grant less, or spread the transfers. The NACKs: {1}",
+        "No packet buffer, no bitmap and no resource: the NIC of {0} is at its limit, with too many streams "
+        "or "
+        "too much in flight. A PSN outside the window: the sender does not keep to the window that the SACKs "
+        "grant. Let {0} grant a smaller window, or start fewer transfers at a time. The NACKs: {1}",
         to, packets_command(snapshot, refused.filter));
     findings.push_back(std::move(finding));
   }

@@ -28,9 +28,10 @@ void find_mrc_needless(const Snapshot& snapshot, FindingSink& sink) {
         proof.count, packets, from, to, percent_text(proof.count, packets),
         proof.count == 1 ? "was a repeat" : "were repeats");
     finding.advice = fmt::format(
-        "Raise the time after which {0} sends again above the longest way there and back (rtt_max in the "
-        "table mrc_paths of an export), and look for drops of what {1} sends back: SACKs ride the control "
-        "class. The repeats: {2}",
+        "Raise the retransmission timeout of {0} above the longest round trip (rtt_max in the table "
+        "mrc_paths "
+        "of an export), and look for drops of what {1} sends back: SACKs use the control class. "
+        "The repeats: {2}",
         from, to, packets_command(snapshot, fmt::format("{} && mrc.bth.rtx == 1", way_filter(way))));
     findings.push_back(std::move(finding));
   }

@@ -15,13 +15,13 @@ void find_mrc_refused(const Snapshot& snapshot, FindingSink& sink) {
     const std::string from = address_text(way.src), to = address_text(way.dst);
     Finding finding = mrc_finding(Severity::error, way, refused.proof);
     finding.explanation = fmt::format(
-        "{} refused what {} writes to it over MRC, and its queue pair ends: {}. That the packets were "
-        "confirmed (SACK) says that they arrived, not that the write was carried out.",
+        "{} refused what {} writes to it over MRC, and its queue pair ends: {}. The SACKs "
+        "for these packets say only that they arrived, not that the write was carried out.",
         to, from, refused.text);
     finding.advice = fmt::format(
-        "On {0}, look why: its log and its queue pairs (rdma resource show qp). A remote access error is of "
-        "the R_Key, the address range or the rights of the memory region (rdma resource show mr), an invalid "
-        "request of the length or the receive queue; an unexpected event, of the state of that queue pair. "
+        "On {0}: the application's log and rdma resource show qp. Remote access error: check R_Key, address "
+        "range and access flags of the memory region (rdma resource show mr). Invalid request: check the "
+        "length and the receive queue. Unexpected event: check the state of that queue pair. "
         "The refusals: {1}",
         to, packets_command(snapshot, refused.filter));
     findings.push_back(std::move(finding));

@@ -36,17 +36,15 @@ void find_mrc_trimmed_last_hop(const Snapshot& snapshot, FindingSink& sink) {
     if (senders == 1) finding.from = any.src;
     finding.subject = address_text(receiver);
     finding.explanation = fmt::format(
-        "The last switch before {} trimmed {} ({} of what MRC sends there), from {}: more comes in than the "
-        "port to "
-        "this receiver takes (incast). By its NACKs (trimmed at the last hop): no path is to blame, and "
-        "another "
-        "path does not help.",
+        "The last switch before {} trimmed {} ({} of what MRC sends there), from {}: more arrives than "
+        "the port to this receiver can send (incast). Its NACKs say trimmed at the last hop, so no path is "
+        "to blame, and taking another one does not help.",
         address_text(receiver), plural(trimmed, "packet", "packets"), percent_text(trimmed, packets),
         plural(senders, "sender", "senders"));
     finding.advice = fmt::format(
-        "Look at the port of the switch that leads to it: its rate, its queue, its trim counters; and which "
-        "senders "
-        "send at a time. Grant less (the window of SACKs), or spread the transfers. The NACKs: {}",
+        "On the switch port that leads to it: rate, queue and trim counters; and which senders are active at "
+        "the same time. Let the receiver grant a smaller window in its SACKs, or start fewer transfers at a "
+        "time. The NACKs: {}",
         packets_command(snapshot,
                         fmt::format("roce.src == {} && mrc.neth.reason == 2", address_text(receiver))));
     findings.push_back(std::move(finding));

@@ -140,15 +140,14 @@ void find_straggler(const Snapshot& snapshot, FindingSink& sink) {
     finding.last_time_ns = burst.last->end();
     finding.confidence = 0.8;
     finding.explanation = fmt::format(
-        "{} is the last of {} like transfers to {} that began together: {} after the first began, {} after "
-        "all "
-        "others had ended.{}",
+        "{} is the last of {} similar transfers to {} that began together: it ended {} after the first began "
+        "and {} after all others had ended.{}",
         finding.subject, burst.transfers, address_text(*finding.to),
         duration_text(span_ns(burst.begin_ns, burst.last->end())), duration_text(late(burst)),
         suffered_text(snapshot, burst));
     finding.advice = fmt::format(
-        "Who waits for all of them waits for this one. Its story: roceanalyze why FILE --qp 0x{:x}. Its "
-        "packets: {}",
+        "A collective that waits for all of them waits for this one. Its story: roceanalyze why FILE --qp "
+        "0x{:x}. Its packets: {}",
         burst.last->flow->key.dst_qp,
         packets_command(snapshot, fmt::format("roce.flow == {}", burst.last->flow->id)));
     sink.add(std::move(finding));

@@ -31,8 +31,8 @@ TEST(StragglerFinding, TriggerWithWhatItSufferedFrom) {
   EXPECT_EQ(found[0].from, host(8));
   EXPECT_TRUE(
       says(found[0],
-           "is the last of 8 like transfers to 10.0.0.9 that began together: 2.00 s after the first "
-           "began, 993 ms after all others had ended. It was without goodput for 900 ms of that, in 1 "
+           "is the last of 8 similar transfers to 10.0.0.9 that began together: it ended 2.00 s after the first "
+           "began and 993 ms after all others had ended. It was without goodput for 900 ms of that, in 1 "
            "incident with 1 packet lost."))
       << found[0].explanation;
 }
