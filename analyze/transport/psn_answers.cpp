@@ -274,7 +274,7 @@ void PsnSpace::progress(Step& s, std::int64_t acked) {
   resp_.acked = resp_.acked_known ? std::max(resp_.acked, acked) : acked;
   resp_.acked_known = true;
   if (!gaps_.empty()) {
-    gaps_.for_each([&](const PsnGap& gap) { note_unseen(gap, resp_.acked, true, s.shared); });
+    gaps_.for_each([&](const PsnGap& gap) { note_unseen(gap, resp_.acked, UnseenIs::delivered, s.shared); });
     gaps_.fill(INT64_MIN / 2, resp_.acked - INT64_MIN / 2);
   }
   chains_.answered(resp_.acked, s.r.time_ns, s.counts, s.connection.requester[side_].trouble);

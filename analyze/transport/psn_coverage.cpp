@@ -54,6 +54,7 @@ void PsnSpace::note_response_coverage(const Step& s, std::int64_t psn) {
 
 PsnGap PsnSpace::gap_before(const Step& s, std::int64_t from, std::int64_t to, PsnRing& ring) noexcept {
   PsnGap gap{from, to, s.r.time_ns, s.number};
+  gap.responses = &ring == &answers_;
   const Seen* last = ring.find(from - 1);
   // Answers come in order: the last one that confirmed anything was before it.
   if (last == nullptr && &ring == &answers_ && resp_.acked_known) last = answers_.find(resp_.acked - 1);
@@ -72,7 +73,7 @@ PsnGap PsnSpace::gap_before(const Step& s, std::int64_t from, std::int64_t to, P
 }
 
 /// What lies in the gap below that PSN was not captured, as far as is known by now.
-void PsnSpace::note_unseen(const PsnGap& gap, std::int64_t below, bool delivered, TrackerShared& shared) {
+void PsnSpace::note_unseen(const PsnGap& gap, std::int64_t below, UnseenIs is, TrackerShared& shared) {
   PsnGap unseen = gap;
   unseen.to = std::min(gap.to, below);
   // What is remembered was captured, whatever its place.
@@ -80,12 +81,15 @@ void PsnSpace::note_unseen(const PsnGap& gap, std::int64_t below, bool delivered
   std::uint64_t psns = 0;
   for (std::int64_t psn = unseen.from; psn < unseen.to; ++psn) {
     const Seen* const given = answers_.find(psn);
-    const bool known = psn - unseen.from < looked_at && (sent_.find(psn) != nullptr || gives_data(given));
+    const bool sent = !gap.responses && sent_.find(psn) != nullptr;
+    const bool known = psn - unseen.from < looked_at && (sent || gives_data(given));
     psns += known ? 0 : 1;
   }
   if (psns == 0) return;
   unseen.row = static_cast<std::uint32_t>(shared.gaps.rows.size());
-  if (!shared.gaps.add(UnseenRow{gap.before, gap.frame, gap.before_ns, gap.time_ns, psns, delivered})) return;
+  const bool delivered = is == UnseenIs::delivered, odd = is == UnseenIs::never_asked_for;
+  if (!shared.gaps.add(UnseenRow{gap.before, gap.frame, gap.before_ns, gap.time_ns, psns, delivered, odd}))
+    return;
   unseen_.add(unseen);
 }
 
@@ -94,7 +98,7 @@ void PsnSpace::miss_response(std::int64_t psn, TrackerShared& shared) {
   if (gap == nullptr) return;
   PsnGap one = *gap;
   one.from = psn;
-  note_unseen(one, psn + 1, true, shared);
+  note_unseen(one, psn + 1, UnseenIs::delivered, shared);
   response_gaps_.fill(psn, 1);
 }
 

@@ -55,7 +55,7 @@ void PsnSpace::finish_gaps(Connection& connection, Flow* flow, Flow* back, Track
       PsnGap rest = gap;
       rest.to -= lose_trimmed(gap.from, gap.to);
       if (!by_mirror && rest.from < rest.to) lose(rest, side_, Lost::before_capture, flow);
-      note_unseen(gap, gap.to, false, shared);
+      note_unseen(gap, gap.to, UnseenIs::open, shared);
     });
   // A READ cannot complete with a response missing, so a requester that went on, for longer than it would
   // take to ask again, had it. Where the capture is known to miss packets less has to speak for it.
@@ -66,8 +66,15 @@ void PsnSpace::finish_gaps(Connection& connection, Flow* flow, Flow* back, Track
   response_gaps_.for_each([&](const PsnGap& gap) {
     constexpr std::int64_t far = 64, went_on_a_little = 8;
     const std::int64_t went_on = misses ? 2 * went_on_a_little : far;
-    if (req_.next - gap.to < went_on_a_little || req_.last_ns <= gap.time_ns) return;
-    note_unseen(gap, gap.to, true, shared);
+    if (req_.last_ns <= gap.time_ns) {
+      // Who misses a response asks for it again. Where nothing came since, the capture may have missed that,
+      // too.
+      if (long_since(gap.time_ns, shared.last_time_ns, 1))
+        note_unseen(gap, gap.to, UnseenIs::never_asked_for, shared);
+      return;
+    }
+    if (req_.next - gap.to < went_on_a_little) return;
+    note_unseen(gap, gap.to, UnseenIs::delivered, shared);
     if (req_.next - gap.to < went_on) return;
     if (gap.time_ns != capture::no_time && !long_since(gap.time_ns, req_.last_ns, 1)) return;
     lose(gap, side_ ^ 1U, Lost::by_capture, back);

@@ -296,7 +296,8 @@ class alignas(64) PsnSpace {
   void note_copy(const PacketRecord& r, const Seen* seen) noexcept;
   void note_response_coverage(const Step& s, std::int64_t psn);
   [[nodiscard]] PsnGap gap_before(const Step& s, std::int64_t from, std::int64_t to, PsnRing& ring) noexcept;
-  void note_unseen(const PsnGap& gap, std::int64_t below, bool delivered, TrackerShared& shared);
+  enum class UnseenIs : std::uint8_t { delivered, open, never_asked_for };
+  void note_unseen(const PsnGap& gap, std::int64_t below, UnseenIs is, TrackerShared& shared);
   void seen_after_all(std::int64_t psn, TrackerShared& shared);
   [[nodiscard]] Coverage coverage() const noexcept;
   [[nodiscard]] bool rnr_gave_up(const Connection& connection, const TrackerShared& shared) const noexcept;

@@ -60,6 +60,32 @@ TEST(TrackerReads, AReadThatIsFirstAnsweredAtItsRepeatMayHaveBeenLostItself) {
   EXPECT_EQ(Wire::lost(wire.flow(b, a), Lost::after_capture), 1U);
 }
 
+/// Who misses responses asks for them again. Where nobody does until the capture ends, either the capture
+/// missed them, and perhaps what came then, or the network lost all at once.
+TEST(TrackerReads, ResponsesThatNobodyAsksForAreAHole) {
+  for (const bool ends_at_once : {false, true}) {
+    SCOPED_TRACE(ends_at_once);
+    Wire wire;
+    warm_up(wire);
+    read(wire, 124, 8);
+    read(wire, 132, 8);
+    read(wire, 140, 8);
+    respond(wire, 124, 132);
+    respond(wire, 140, 148);
+    if (!ends_at_once) wire.now_ns += 100 * timer_ns;
+    wire.talk({3, 0x33}, {4, 0x44}, 500, 2);
+    wire.finish();
+    const auto& rows = wire.result.gaps.rows;
+    ASSERT_EQ(rows.size(), ends_at_once ? 0U : 1U);
+    if (ends_at_once) continue;  // an answer may still be on its way
+    EXPECT_EQ(rows[0].psns, 8U);
+    EXPECT_TRUE(rows[0].odd);
+    EXPECT_FALSE(rows[0].delivered);
+    EXPECT_EQ(Wire::lost(wire.flow(b, a), Lost::before_capture), 0U);
+    EXPECT_EQ(Wire::lost(wire.flow(b, a), Lost::by_capture), 0U);
+  }
+}
+
 TEST(TrackerReads, AReadThatWasPassedOverLacksItsResponses) {
   Wire wire;
   warm_up(wire);
