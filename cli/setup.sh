@@ -82,6 +82,7 @@ libxml2-utils       | command:xmllint            | checks its icon and types of 
 shared-mime-info    | command:update-mime-database | reads these types
 mandoc              | command:mandoc             | checks manual pages
 zsh                 | command?:zsh               | tries completion
+mkdocs-material     | command?:mkdocs            | builds the documents as a site
 fish                | command?:fish              | tries completion
 '
 
