@@ -75,6 +75,7 @@ void Responses::lose_upstream() {
     for (std::int64_t at = from; at < shows.psn && room > 0; ++at) {
       const std::ptrdiff_t next = stream_.next_of(at, i);
       if (stream_.comes_late(at, i)) continue;
+      if (!sent_times.contains(at) && all_came(at)) continue;
       if (next < 0) {
         if (told.move == Move::ahead && !stream_.note_of(shows).before && !sent_times.contains(at) &&
             was_taken(at, shows)) {

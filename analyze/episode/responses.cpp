@@ -310,9 +310,25 @@ void Responses::explain() {
     tell();
   }
   stream_.learn(fact, scene_.facts.back);
+  count_given();
   rule();
   lose_upstream();
   lose_downstream();
+}
+
+void Responses::count_given() {
+  for (std::size_t i = 0; i < stream_.sent.size(); ++i) {
+    if (stream_.story[i].move != Move::copy) ++given_[stream_.sent[i].psn];
+  }
+}
+
+/// Whether it came as often as it was asked for, which is more than once: each request is answered once, so
+/// the first answer is among them, however late.
+bool Responses::all_came(std::int64_t number) const {
+  const auto given = given_.find(number);
+  if (given == given_.end() || given->second < 2) return false;
+  const Asks asks = asks_for(numbers_.psn_of(number), static_cast<std::int32_t>(scene_.notes.size()) - 1);
+  return !asks.more && asks.times > 1 && given->second >= asks.times;
 }
 
 /// Whether its responder had sent it before, or executed its message. `reached`: it had the time to.
@@ -321,7 +337,7 @@ bool Responses::given_again(std::size_t i, bool late, bool reached) const {
   const Response& known = known_[i];
   const bool asked_once = known.asked == 1;
   if (known.given == 0 && known.asked != 0) {
-    if (asked_once || known.counted_earlier()) return false;
+    if (asked_once || known.counted_earlier() || all_came(stream_.sent[i].psn)) return false;
     // That it was executed when it was sent says nothing: its first answer may be this one.
     if (known.own && known.before && !late && !scene_.facts.counts_early)
       return reached && *known.before >= *known.own;

@@ -73,6 +73,8 @@ class Responses {
   [[nodiscard]] std::ptrdiff_t part_before(std::size_t i) const;
   void weigh();
   void rule();
+  void count_given();
+  [[nodiscard]] bool all_came(std::int64_t number) const;
   [[nodiscard]] bool given_again(std::size_t i, bool late, bool reached) const;
   [[nodiscard]] bool may_be_answered(const Issue& issue, std::int32_t by) const;
   [[nodiscard]] bool behind_confirmation(std::size_t i) const;
@@ -111,6 +113,7 @@ class Responses {
   Executions executions_;
   Stream stream_;
   List<Response> known_;
+  Map<std::int64_t, std::size_t> given_;  ///< how often each number was sent, as far as it was captured
   List<std::pair<std::int64_t, std::uint32_t>> by_first_;  ///< Scene::issues, by the first PSN of each
   std::int64_t longest_ = 0;                               ///< the most PSNs that one of them takes
   mutable List<std::uint32_t> found_;                      ///< of asks_for(): kept for its memory

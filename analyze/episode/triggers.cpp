@@ -260,16 +260,28 @@ Trigger Triggers::named_by(std::size_t i, std::int64_t from, std::int32_t began,
   return {Rule::none};
 }
 
+/// Whether a sequence NAK that was captured before that note names just that PSN.
+bool Triggers::was_asked_for(std::int64_t psn, std::int32_t before) const {
+  const auto asked = scene_.answers.asked_before(before);
+  return std::any_of(asked.begin(), asked.end(),
+                     [&](const Asked& each) { return !each.rnr && each.psn == psn; });
+}
+
 void Triggers::offer_naks(const Moment& now, const Used& used, Trigger& best) const {
   // A NAK that comes twice makes a sender go back twice; so does an RNR NAK and the sequence NAK of what came
   // behind it. Of what was sent again before the episode, what was sent before that is forgotten.
   std::size_t times_sent = 0;
   constexpr std::size_t looked_back = 8;
   for (std::int32_t k = now.sent.previous; k >= 0 && times_sent < looked_back; ++times_sent) {
-    const Sent& each = stream_.sent[static_cast<std::size_t>(k)];
+    const auto index = static_cast<std::size_t>(k);
+    const Sent& each = stream_.sent[index];
     const Note& note = stream_.note_of(each);
-    if (each.previous < 0 && note.before && note.cause != Cause::none) ++times_sent;
     k = each.previous;
+    if (k >= 0) continue;
+    const bool forgotten = note.before && note.cause != Cause::none;
+    // What begins a pass, and was asked for before it came at all, had been sent: it was lost, or comes late.
+    const bool goes_on = stream_.sent[index + 1].psn == each.end && stream_.sent[index + 1].before >= 0;
+    if (forgotten || (goes_on && was_asked_for(each.psn, stream_.by_then[index]))) ++times_sent;
   }
   std::size_t twins = 0;
   constexpr std::int64_t behind = 1024, ahead = 4096;

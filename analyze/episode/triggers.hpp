@@ -82,6 +82,7 @@ class Triggers {
   [[nodiscard]] bool is_due(std::int64_t took_ns) const noexcept;
   [[nodiscard]] bool reacted(const Moment& now, const Asked& asked) const;
   [[nodiscard]] bool passed(const Moment& now, const Asked& asked) const;
+  [[nodiscard]] bool was_asked_for(std::int64_t psn, std::int32_t before) const;
   void offer_naks(const Moment& now, const Used& used, Trigger& best) const;
   void offer_asked(const Moment& now, const Asked& asked, bool twin, Trigger& best) const;
   [[nodiscard]] bool first_to_confirm(const Asked& asked) const noexcept;

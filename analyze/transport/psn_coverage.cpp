@@ -54,7 +54,6 @@ void PsnSpace::note_response_coverage(const Step& s, std::int64_t psn) {
 
 PsnGap PsnSpace::gap_before(const Step& s, std::int64_t from, std::int64_t to, PsnRing& ring) noexcept {
   PsnGap gap{from, to, s.r.time_ns, s.number};
-  gap.responses = &ring == &answers_;
   const Seen* last = ring.find(from - 1);
   // Answers come in order: the last one that confirmed anything was before it.
   if (last == nullptr && &ring == &answers_ && resp_.acked_known) last = answers_.find(resp_.acked - 1);
@@ -81,7 +80,7 @@ void PsnSpace::note_unseen(const PsnGap& gap, std::int64_t below, UnseenIs is, T
   std::uint64_t psns = 0;
   for (std::int64_t psn = unseen.from; psn < unseen.to; ++psn) {
     const Seen* const given = answers_.find(psn);
-    const bool sent = !gap.responses && sent_.find(psn) != nullptr;
+    const bool sent = is != UnseenIs::never_asked_for && sent_.find(psn) != nullptr;
     const bool known = psn - unseen.from < looked_at && (sent || gives_data(given));
     psns += known ? 0 : 1;
   }

@@ -133,7 +133,6 @@ struct PsnGap {
   std::uint64_t before = 0;  ///< the last one of its kind before; 0: not known
   std::int64_t before_ns = capture::no_time;
   std::uint32_t row = no_row;  ///< of CaptureGaps, once nothing of it is expected any more
-  bool responses = false;      ///< the request of a READ has the PSN of its first response, and is no such
 
   static constexpr std::uint32_t no_row = 0xffffffff;
 };

@@ -296,7 +296,7 @@ class alignas(64) PsnSpace {
   void note_copy(const PacketRecord& r, const Seen* seen) noexcept;
   void note_response_coverage(const Step& s, std::int64_t psn);
   [[nodiscard]] PsnGap gap_before(const Step& s, std::int64_t from, std::int64_t to, PsnRing& ring) noexcept;
-  enum class UnseenIs : std::uint8_t { delivered, open, never_asked_for };
+  enum class UnseenIs : std::uint8_t { delivered, open, never_asked_for };  // the last: responses to READs
   void note_unseen(const PsnGap& gap, std::int64_t below, UnseenIs is, TrackerShared& shared);
   void seen_after_all(std::int64_t psn, TrackerShared& shared);
   [[nodiscard]] Coverage coverage() const noexcept;

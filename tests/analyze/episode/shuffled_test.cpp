@@ -327,6 +327,47 @@ TEST(Shuffled, WhatComesTwiceForOneNakMayBeWhatSeemsToBeMissing) {
   )");
 }
 
+/// Nobody goes back for a NAK that the pass before has had its reason from: it was late by more than NAK and
+/// repeat take.
+TEST(Shuffled, WhatComesAloneBehindItsOwnPassWasNotLost) {
+  expect_said(R"(
+        0 write 10 #7 |
+        1 write 11 #7 |
+        2 write 13 #7 |
+        3 write 14 #7 |
+        4 write 15 #7 |
+        10 nak 12 |
+        15 write 12 #7 | nak
+        16 write 13 #7 | nak
+        17 write 14 #7 | nak
+        18 write 15 #7 | nak
+        19 write 16 #7 |
+        20 write 17 #7 |
+        27 ack 15 |
+        28 ack 17 |
+        30 write 12 #7 | late
+        31 write 18 #7 |
+        40 ack 18 |
+  )");
+}
+
+/// Each request is answered once: of two answers to a READ that was asked for twice the first may be late,
+/// and none is lost.
+TEST(Shuffled, AnswersAsManyAsRequestsMissNone) {
+  expect_said(R"(
+        0 read 10+3 |
+        10 inner 11 |
+        11 end 12 |
+        15 read 10+3 | read_retry
+        20 begin 10 | late
+        25 begin 10 | read_retry
+        26 inner 11 | read_retry
+        27 end 12 | read_retry
+        30 read 13+1 |
+        40 response 13 |
+  )");
+}
+
 /// One NAK makes one pass: its last two overtook its head.
 TEST(Shuffled, APassWhoseHeadFollowsAtOnceLacksNothing) {
   expect_said(R"(
