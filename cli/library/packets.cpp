@@ -79,13 +79,15 @@ class PacketRows {
     return table;
   }
 
+  void set_stop(const roce_stop* stop) noexcept { stop_ = stop; }
+
  private:
   static constexpr std::size_t frames_at_once = 4096;
 
   std::unique_ptr<roce_table> next_rows(std::size_t most) {
     for (FieldColumn& column : columns_) column.reserve(std::min(most, usual_rows));
     std::size_t rows = 0;
-    while (rows < most) {
+    while (rows < most && !stopped()) {
       if (at_ == batch_.frames.size() && !read_more()) break;
       while (at_ < batch_.frames.size() && rows < most) {
         if (add(batch_.frames[at_++])) ++rows;
@@ -97,6 +99,16 @@ class PacketRows {
     table->rows = rows;
     for (FieldColumn& column : columns_) table->columns.push_back(column.take());
     return table;
+  }
+
+  /// Ends it if that was asked for: what is left is not read.
+  bool stopped() {
+    if (stop_ == nullptr || !stop_->requested || ended_) return false;
+    ended_ = true;
+    at_ = batch_.frames.size();
+    if (!failure_)
+      failure_.emplace(ROCE_INPUT, "", "reading was ended after " + std::to_string(walked_) + " packets");
+    return true;
   }
 
   /// False: the end.
@@ -126,6 +138,7 @@ class PacketRows {
   /// Whether the frame matches.
   bool add(const capture::Frame& frame) {
     analyze::PacketView view = walk_.next(frame, source_->interfaces(), comments_);
+    walked_ = view.number;
     view.policy = prepared_.policy.get();
     if (icrc_) view.icrc = dissect::check_icrc(view.bytes(), *view.dissection);
     if (snapshot_) view.verdict = verdicts_.find(view.number);
@@ -153,7 +166,9 @@ class PacketRows {
   std::shared_ptr<const analyze::Snapshot> snapshot_;  ///< of the first reading; null without one
   std::unordered_map<analyze::FlowKey, std::uint64_t, HashOfFlow> flow_ids_;
   std::unique_ptr<capture::CaptureSource> source_;
-  std::optional<Failure> failure_;  ///< the first, to be told at the end
+  std::optional<Failure> failure_;   ///< the first, to be told at the end
+  const roce_stop* stop_ = nullptr;  ///< the caller's; null: nothing ends it
+  std::uint64_t walked_ = 0;         ///< packets of which the caller has what matches
   bool ended_ = false;
   bool broken_ = false;  ///< rows were lost for want of memory
   capture::FrameBatch batch_;
@@ -192,6 +207,14 @@ roce_status roce_packets_next(roce_packets* packets, size_t most, roce_table** t
     auto next = packets->rows.next(most != 0 ? most : usual_rows);
     if (!next) return ROCE_NONE;
     *table = next.release();
+    return ROCE_OK;
+  });
+}
+
+roce_status roce_packets_set_stop(roce_packets* packets, const roce_stop* stop, roce_error** error) {
+  return guarded(error, [&] {
+    require(packets, "packets");
+    packets->rows.set_stop(stop);
     return ROCE_OK;
   });
 }

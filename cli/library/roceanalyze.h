@@ -101,7 +101,8 @@ typedef struct roce_stop roce_stop;
 ROCE_API roce_status roce_stop_new(roce_stop **stop, roce_error **error);
 /**
  * Ends the analyses that have it, at the latest some ten thousand packets later, but not while a pipe has none; those that begin
- * later end at once. The report is incomplete then and says so; roce_packets_open() is ROCE_INPUT. Any thread, and signal handlers.
+ * later end at once. The report is incomplete then and says so; roce_packets_open() is ROCE_INPUT; roce_packets_next():
+ * roce_packets_set_stop(). Any thread, and signal handlers.
  */
 ROCE_API void roce_stop_request(roce_stop *stop);
 /**
@@ -254,6 +255,13 @@ ROCE_API roce_status roce_packets_open(const char *const *paths, size_t count, c
  * ROCE_NO_MEMORY: rows were lost, and there are no more; said again by each further call.
  */
 ROCE_API roce_status roce_packets_next(roce_packets *packets, size_t most, roce_table **table, roce_error **error);
+/**
+ * roce_packets_next() is ended by `stop`, also one that runs already: it gives the rows that it has, at the latest some thousand
+ * packets later, but not while a pipe has none; then it is ROCE_INPUT, once, with the number of packets that were read, and
+ * ROCE_NONE afterwards. NULL: it is ended by nothing, the default, whatever the options of roce_packets_open() say. Not while
+ * roce_packets_next() runs. `stop` must not be freed before `packets`, or before another one takes its place. Since 1.1.
+ */
+ROCE_API roce_status roce_packets_set_stop(roce_packets *packets, const roce_stop *stop, roce_error **error);
 ROCE_API void roce_packets_free(roce_packets *packets);
 
 #ifdef __cplusplus

@@ -26,7 +26,7 @@ def batches(path, fields):
 def rows(path, fields):
     opened = roceanalyze.packets(path, fields)
     begin = time.process_time()
-    return sum(1 for _ in opened.rows()), time.process_time() - begin
+    return sum(1 for _ in opened.tuples()), time.process_time() - begin
 
 
 def main(path, times="3"):

@@ -528,6 +528,27 @@ TEST(Library, AnalysesCanBeEnded) {
   roce_stop_free(stop);
 }
 
+TEST(Library, PacketsCanBeEnded) {
+  roce_stop* stop = nullptr;
+  ASSERT_EQ(roce_stop_new(&stop, nullptr), ROCE_OK);
+  EXPECT_EQ(roce_packets_set_stop(nullptr, stop, nullptr), ROCE_MISUSE);
+  const auto opened = packets(sample("04_write_loss1.cb.pcap.zst"), {"frame.number"}, nullptr);
+  ASSERT_EQ(opened.status, ROCE_OK);
+  ASSERT_EQ(roce_packets_set_stop(opened.handle.get(), stop, nullptr), ROCE_OK);
+  roce_table* table = nullptr;
+  ASSERT_EQ(roce_packets_next(opened.handle.get(), 100, &table, nullptr), ROCE_OK);
+  EXPECT_EQ(roce_table_rows(table), 100U);
+  roce_table_free(table);
+  roce_stop_request(stop);
+  roce_error* error = nullptr;
+  ASSERT_EQ(roce_packets_next(opened.handle.get(), 100, &table, &error), ROCE_INPUT);
+  EXPECT_EQ(table, nullptr);
+  EXPECT_STREQ(roce_error_text(error), "reading was ended after 100 packets");
+  roce_error_free(error);
+  EXPECT_EQ(roce_packets_next(opened.handle.get(), 100, &table, nullptr), ROCE_NONE);
+  roce_stop_free(stop);
+}
+
 TEST(Library, SeveralThreadsReadOneReport) {
   const auto made = report({sample("04_write_loss1.cb.pcap.zst")});
   std::vector<std::thread> threads;

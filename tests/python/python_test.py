@@ -106,7 +106,7 @@ class Figures(unittest.TestCase):
 
     def test_lists_of_captures_and_options(self):
         report = roceanalyze.report([LOSSES], filter="roce.analysis.lost", jobs=1, no_icrc=True, policy=None)
-        rows = list(roceanalyze.packets(LOSSES, ["frame.number"], filter="roce.analysis.lost").rows())
+        rows = list(roceanalyze.packets(LOSSES, ["frame.number"], filter="roce.analysis.lost").tuples())
         self.assertEqual(report.connections["packets"].tolist(), [len(rows)])
         self.assertEqual(report.json(), program("report", "--json", "--no-icrc", "-Y", "roce.analysis.lost", LOSSES))
 
@@ -276,7 +276,20 @@ class Errors(unittest.TestCase):
 
 class Interrupts(unittest.TestCase):
     def test_control_c_ends_an_analysis(self):
-        """A pipe that would go on for ever: only the interrupt ends the report."""
+        self.interrupted(roceanalyze.report)
+        self.assertEqual(roceanalyze.report(LOSSES).connections["lost"][0], 46)
+
+    def test_control_c_ends_packets(self):
+        """None of which matches, so that one call would read all of them."""
+        self.interrupted(lambda pipe: next(roceanalyze.packets(pipe, ["frame.number"], filter="frame.len == 61")))
+        packets = roceanalyze.packets(LOSSES, ["frame.number"], batch=100)
+        self.assertEqual(next(packets).rows, 100)
+        _library.library.roce_stop_request(packets._stop)
+        with self.assertWarnsRegex(roceanalyze.IncompleteWarning, "reading was ended after 100 packets"):
+            self.assertEqual(list(packets), [])
+
+    def interrupted(self, read):
+        """A pipe that would go on for ever: only the interrupt ends the reading."""
         record = struct.pack("<IIII", 1, 0, 60, 60) + bytes(60)
         with tempfile.TemporaryDirectory() as folder:
             pipe = os.path.join(folder, "pipe.pcap")
@@ -293,9 +306,8 @@ class Interrupts(unittest.TestCase):
             writer = threading.Thread(target=write)
             writer.start()
             with self.assertRaises(KeyboardInterrupt):
-                roceanalyze.report(pipe)
+                read(pipe)
             writer.join()
-        self.assertEqual(roceanalyze.report(LOSSES).connections["lost"][0], 46)
 
 
 class Threads(unittest.TestCase):

@@ -100,10 +100,12 @@ class Report(collections.abc.Mapping):
 
 
 class Packets:
-    """Iterates over batches of packets: a Table of the fields each. rows() iterates over single packets."""
+    """Iterates over batches of packets: a Table of the fields each. tuples() iterates over single packets."""
 
     def __init__(self, handle, fields_of_rows, batch):
         self._handle, self._batch = handle, batch
+        self._stop = lib.made("stop", "stop_new")
+        lib.call("packets_set_stop", handle, self._stop)
         self._one_at_a_time = threading.Lock()  # a call of the library lets other threads run
         self.fields = tuple(fields_of_rows)
 
@@ -113,7 +115,7 @@ class Packets:
     def __next__(self):
         try:
             with self._one_at_a_time:
-                table = lib.made("table", "packets_next", self._handle, self._batch)
+                table = lib.made_unless_interrupted(self._stop, "table", "packets_next", self._handle, self._batch)
         except InputError as error:
             _warnings.warn(f"incomplete: {error}", IncompleteWarning, stacklevel=2)
             table = None
@@ -121,16 +123,18 @@ class Packets:
             raise StopIteration
         return Table(table, table)
 
-    def rows(self):
+    def tuples(self):
         """One tuple a packet, in the order of `fields`."""
         for batch in self:
             yield from zip(*(batch[name].tolist() for name in self.fields))
+
+    rows = tuples  # its first name; `rows` of a Table is their number
 
 
 def report(paths, **options):
     """Analyses captures: a path or several, which are merged in time order. Options as of `roceanalyze report`, with _ for -:
     filter, policy, jobs, max_packets, no_icrc, trimmed_dscp, mrc_port, decode_as, roce_ip_protocol."""
-    result = Report(lib.made_unless_interrupted("report", "report_open", *_paths(paths), options=_options(options)))
+    result = Report(lib.made_with_stop("report", "report_open", *_paths(paths), options=_options(options)))
     if result.incomplete:
         _warnings.warn(f"incomplete: {result.incomplete}", IncompleteWarning, stacklevel=2)
     return result
@@ -143,8 +147,7 @@ def packets(paths, fields=USUAL_FIELDS, batch=0, **options):
     names = list(fields)
     rows = lib.number("batch", batch, 1 << 20)
     encoded = lib.texts([lib.text(name) for name in names])
-    handle = lib.made_unless_interrupted("packets", "packets_open", *_paths(paths), encoded, len(names),
-                                         options=_options(options))
+    handle = lib.made_with_stop("packets", "packets_open", *_paths(paths), encoded, len(names), options=_options(options))
     return Packets(handle, names, rows)
 
 

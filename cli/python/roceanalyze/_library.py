@@ -62,6 +62,7 @@ _SIGNATURES = {
     "frame_json": (ctypes.c_int, _handle, _handle_out, _size_out, _handle_out),
     "frame_free": (None, _handle),
     "packets_open": (ctypes.c_int, _texts, _size, _texts, _size, _handle, _handle_out, _handle_out),
+    "packets_set_stop": (ctypes.c_int, _handle, _handle, _handle_out),
     "packets_next": (ctypes.c_int, _handle, _size, _handle_out, _handle_out),
     "packets_free": (None, _handle),
 }
@@ -173,23 +174,28 @@ def made(kind, name, *arguments):
     return Handle(kind, ctypes.c_void_p(out.value))
 
 
-def made_unless_interrupted(kind, name, *arguments, options):
-    """As made(), for calls that take long: what a signal raises in the main thread, such as KeyboardInterrupt, ends them."""
-    if threading.current_thread() is not threading.main_thread():
-        return made(kind, name, *arguments, options)  # signals come to the main thread alone
+def made_with_stop(kind, name, *arguments, options):
+    """As made_unless_interrupted(), of calls that are ended by the stop of their options."""
     stop = made("stop", "stop_new")
     call("options_set_stop", options, stop)
+    return made_unless_interrupted(stop, kind, name, *arguments, options)
+
+
+def made_unless_interrupted(stop, kind, name, *arguments):
+    """As made(), for calls that take long: what a signal raises in the main thread, such as KeyboardInterrupt, ends them by `stop`."""
+    if threading.current_thread() is not threading.main_thread():
+        return made(kind, name, *arguments)  # signals come to the main thread alone
     results = []
 
     def work():
         try:
-            results.append(made(kind, name, *arguments, options))
+            results.append(made(kind, name, *arguments))
         except BaseException as error:  # pylint: disable=broad-except
-            results.append(error)
+            results.append(error.with_traceback(None))  # which refers to this list, and to what the call was given
 
     # It refers to all that the call needs, also if nobody waits for its end any more.
     thread = threading.Thread(target=work, daemon=True)
-    thread.keeps = stop, options, arguments
+    thread.keeps = stop, arguments
     try:
         thread.start()
         thread.join()
@@ -199,7 +205,7 @@ def made_unless_interrupted(kind, name, *arguments, options):
             thread.join()
         raise
     if isinstance(results[0], BaseException):
-        raise results[0]
+        raise results.pop()
     return results[0]
 
 
