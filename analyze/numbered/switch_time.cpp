@@ -59,6 +59,14 @@ std::int64_t tick_ns(unsigned granularity) noexcept {
   return units[granularity & 3U];
 }
 
+/// `ticks` after that time; nullopt: no time that a capture can have, so the stamp is none.
+std::optional<std::int64_t> later(std::int64_t time_ns, std::int64_t ticks, std::int64_t unit) noexcept {
+  std::int64_t passed = 0, time = 0;
+  if (__builtin_mul_overflow(ticks, unit, &passed) || __builtin_add_overflow(time_ns, passed, &time))
+    return std::nullopt;
+  return time;
+}
+
 class StampedSource final : public capture::ForwardingSource {
  public:
   explicit StampedSource(std::unique_ptr<capture::CaptureSource> source)
@@ -128,11 +136,12 @@ std::optional<std::int64_t> SwitchClock::read_erspan(const capture::Frame& frame
   const std::int64_t then = anchor.time_ns;
   if (!whole) {
     const std::int64_t period = unit << 32U;
-    const std::int64_t time = then + passed * unit;
-    const std::int64_t off = frame.time_ns - time;
-    passed += (off + (off > 0 ? period / 2 : -period / 2)) / period * (std::int64_t{1} << 32U);
+    const std::optional<std::int64_t> time = later(then, passed, unit);
+    std::int64_t off = 0;
+    if (!time || __builtin_sub_overflow(frame.time_ns, *time, &off)) return std::nullopt;
+    passed += (off / period + off % period / (period / 2)) * (std::int64_t{1} << 32U);
   }
-  return then + passed * unit;
+  return later(then, passed, unit);
 }
 
 std::optional<std::int64_t> SwitchClock::read(const capture::Frame& frame, const Dissection& d) {

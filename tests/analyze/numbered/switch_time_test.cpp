@@ -65,6 +65,13 @@ TEST(SwitchTime, TicksOf32BitsBeginAtTheTimeOfTheCapture) {
   EXPECT_EQ(reader.read(erspan(ticks, false), later + 700), later);
 }
 
+TEST(SwitchTime, TicksThatNoTimeHasAreNone) {
+  Reader reader;
+  EXPECT_EQ(reader.read(erspan(5, true)), captured_at);
+  EXPECT_EQ(reader.read(erspan(0xf400'0000'0000'0000U, true)), std::nullopt);
+  EXPECT_EQ(reader.read(erspan(15, true)), captured_at + 1000);
+}
+
 TEST(SwitchTime, UnitsOfErspan) {
   Reader reader;
   EXPECT_EQ(reader.read(erspan(5, false, 0)), captured_at);
