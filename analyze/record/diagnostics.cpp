@@ -106,9 +106,9 @@ constexpr Row rows[] = {
      "Reading was ended before the end of the input (Ctrl-C, a signal, Stop in the window): the results are "
      "those of the packets read until then."},
     {DiagnosticId::limited, "limited", data_loss,
-     "Reading was ended by -c (--max-packets) or --max-time before the end of the input: the results are "
-     "those "
-     "of the packets read until then."},
+     "Reading was ended by a limit of packets or of time (max-packets, max-time) before the end of the "
+     "input: "
+     "the results are those of the packets read until then."},
     {DiagnosticId::verdicts_not_kept, "verdicts_not_kept", data_loss,
      "Packets whose analysis could not be kept for the second pass, because the temporary directory is full: "
      "a filter on roce.connection, roce.direction or roce.analysis.* does not find them, and these fields "

@@ -57,9 +57,40 @@ std::string_view stop_text(capture::StopReason reason) noexcept {
   using enum capture::StopReason;
   static constexpr EnumNames<capture::StopReason, 3> texts(
       {{request, "reading was interrupted"},
-       {frame_limit, "reading was ended by -c (--max-packets)"},
-       {time_limit, "reading was ended by --max-time"}});
+       {frame_limit, "reading was ended by the limit of packets"},
+       {time_limit, "reading was ended by the limit of time"}});
   return texts[reason];
+}
+
+std::string_view words_of_diagnostic(std::string_view id) noexcept {
+  static constexpr std::pair<std::string_view, std::string_view> words[] = {
+      {"cut_short", "a file ends inside a record"},
+      {"damaged_record", "a record has contradictory lengths"},
+      {"shrunk_while_read", "a file became shorter while it was read"},
+      {"no_timestamp", "frames without a timestamp"},
+      {"unknown_interface", "packets of an interface that is not described"},
+      {"decompression_failed", "a compressed stream is damaged or cut short"},
+      {"oversized_record", "a record is too large to be valid"},
+      {"cut_before_bth", "packets are cut before the end of the BTH"},
+      {"unknown_link_type", "frames of an unsupported link type"},
+      {"encrypted", "frames are encrypted by MACsec"},
+      {"ip_fragment", "IP fragments"},
+      {"cut_on_the_way", "packets were cut by a mirror or a NIC"},
+      {"flows_evicted", "more flows than are followed"},
+      {"incidents_dropped", "more incidents than are listed"},
+      {"clock_stepped", "the clock of the timestamps was set"},
+      {"order_by_clocks", "the order of two directions depends on two clocks"},
+      {"link_ports", "PAUSE, PFC or LLDP of more ports than are followed"},
+      {"exports_dropped", "exports of more switches than are followed"},
+      {"interrupted", "reading was interrupted"},
+      {"limited", "reading was ended by a limit"},
+      {"verdicts_not_kept", "no room for temporary files"},
+      {"input_failed", "an input could not be read to its end"},
+  };
+  for (const auto& [name, text] : words) {
+    if (name == id) return text;
+  }
+  return id;
 }
 
 CaptureHealth capture_health(const Snapshot& s) {
@@ -76,14 +107,15 @@ CaptureHealth capture_health(const Snapshot& s) {
 std::string incomplete_text(const Snapshot& s) {
   if (s.complete()) return {};
   const std::uint64_t before_bth = s.totals.diagnostics.of(DiagnosticId::cut_before_bth);
-  std::vector<std::string_view> others;  // ids; a comparison has those of two captures
+  std::vector<std::string_view> others;  // a comparison has those of two captures
   for (const Diagnostic& each : s.diagnostics) {
     const bool said = (before_bth != 0 && each.id == diagnostic_name(DiagnosticId::cut_before_bth)) ||
                       each.id == diagnostic_name(DiagnosticId::interrupted) ||
                       each.id == diagnostic_name(DiagnosticId::limited);
+    const std::string_view words = words_of_diagnostic(each.id);
     if (each.severity != DiagnosticSeverity::info && !said &&
-        std::find(others.begin(), others.end(), each.id) == others.end())
-      others.push_back(each.id);
+        std::find(others.begin(), others.end(), words) == others.end())
+      others.push_back(words);
   }
   std::vector<std::string> parts;
   if (s.interrupted)
@@ -95,7 +127,7 @@ std::string incomplete_text(const Snapshot& s) {
                     packets_text(before_bth), before_bth == 1 ? "is" : "are"));
   }
   if (!s.interrupted && before_bth == 0 && others.empty())
-    others.push_back(diagnostic_name(DiagnosticId::input_failed));
+    others.push_back(words_of_diagnostic(diagnostic_name(DiagnosticId::input_failed)));
   if (!others.empty())
     parts.push_back(fmt::format("part of {} could not be read or judged ({})",
                                 s.interrupted ? "that" : "the capture", fmt::join(others, ", ")));

@@ -58,7 +58,11 @@ struct NoRoce {
 /// "There are 40 packets of UET (Ultra Ethernet), 3 of Falcon"; empty without any.
 [[nodiscard]] std::string other_transports_text(const Snapshot& snapshot);
 
-/// "reading was interrupted", "reading was ended by --max-time".
+/// A diagnostic in a few words, for a sentence: "a file ends inside a record" of "cut_short". The id itself
+/// of those that take nothing away (severity info). Constant strings.
+[[nodiscard]] std::string_view words_of_diagnostic(std::string_view id) noexcept;
+
+/// "reading was interrupted", "reading was ended by the limit of time".
 [[nodiscard]] std::string_view stop_text(capture::StopReason reason) noexcept;
 
 /// What the results do not cover, as the first sentence of every output, without a full stop: "reading was

@@ -345,7 +345,7 @@ class Page(unittest.TestCase):
         root, _ = parsed(page(cut))
         verdict = next(p for p in root.iter(f"{HTML}p") if "verdict" in p.get("class", ""))
         self.assertEqual(verdict.get("class"), "verdict notice")
-        self.assertIn("INCOMPLETE: part of the capture could not be read or judged (input_failed, cut_short)",
+        self.assertIn("INCOMPLETE: part of the capture could not be read or judged (an input could not be read to its end, a file ends inside a record)",
                       "".join(verdict.itertext()))
         self.assertIn("cut_short", "".join(root.find(f".//{HTML}section[@id='doubts']").itertext()))
 

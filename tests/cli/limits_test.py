@@ -127,7 +127,7 @@ class Reading(unittest.TestCase):
                 self.assertEqual((report["complete"], report["interrupted"]), (False, True))
                 self.assertEqual([d["id"] for d in report["diagnostics"] if d["id"] == "limited"], ["limited"])
                 self.assertGreater(report["capture"]["packets_read"], 1000)
-                self.assertIn(b"incomplete: reading was ended by --max-time after ", done.stderr)
+                self.assertIn(b"incomplete: reading was ended by the limit of time after ", done.stderr)
 
     def test_packets_of_a_bomb_end_in_time(self):
         begun = time.monotonic()
@@ -136,7 +136,7 @@ class Reading(unittest.TestCase):
                                   check=False, timeout=60)
         self.assertLess(time.monotonic() - begun, 8)
         self.assertEqual(done.returncode, 3)
-        self.assertIn(b"incomplete: reading was ended by --max-time after ", done.stderr)
+        self.assertIn(b"incomplete: reading was ended by the limit of time after ", done.stderr)
 
     def test_the_first_packets_are_those_that_are_analysed(self):
         for name in ("-c", "--max-packets", "--count"):
@@ -147,7 +147,7 @@ class Reading(unittest.TestCase):
             self.assertEqual(report["capture"]["files"][0]["packets"], 100)
             self.assertEqual((report["complete"], report["interrupted"]), (False, True))
         text = run("report", "-c", "100", self.bomb).stdout.decode().splitlines()[0]
-        self.assertIn("INCOMPLETE  reading was ended by -c (--max-packets) after 100 packets; ", text)
+        self.assertIn("INCOMPLETE  reading was ended by the limit of packets after 100 packets; ", text)
 
     def test_packets_prints_what_was_asked_for(self):
         done = run("packets", "--max-packets", "3", self.bomb)

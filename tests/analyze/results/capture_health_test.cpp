@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <cstdint>
+
+#include "analyze/record/diagnostics.hpp"
 #include "tests/analyze/results/hand_made.hpp"
 
 namespace roce::analyze {
@@ -49,18 +53,33 @@ TEST(CaptureHealth, what_is_incomplete_is_said_in_one_sentence) {
   s.diagnostics.push_back({"cut_short", DiagnosticSeverity::data_loss, 1, "", {}});
   EXPECT_EQ(incomplete_text(s),
             "reading was interrupted after 125 packets, and part of that could not be read or judged "
-            "(cut_short); what follows speaks for these only");
+            "(a file ends inside a record); what follows speaks for these only");
   s.interrupted = false;
-  EXPECT_EQ(
-      incomplete_text(s),
-      "part of the capture could not be read or judged (cut_short); what follows speaks for the rest only");
+  EXPECT_EQ(incomplete_text(s),
+            "part of the capture could not be read or judged (a file ends inside a record); what follows "
+            "speaks for the rest only");
   s.diagnostics.clear();
   s.errors.emplace_back();
   EXPECT_FALSE(s.complete());
   EXPECT_FALSE(capture_health(s).good());
   EXPECT_EQ(incomplete_text(s),
-            "part of the capture could not be read or judged (input_failed); what follows speaks for the "
+            "part of the capture could not be read or judged (an input could not be read to its end); what "
+            "follows speaks for the "
             "rest only");
+}
+
+TEST(CaptureHealth, what_is_incomplete_is_said_in_words) {
+  capture::Statistics capture;
+  for (std::uint64_t& each : capture.incidents) each = 1;
+  DiagnosticCounts counts;
+  for (std::size_t i = 0; i < diagnostic_count; ++i) counts.add(static_cast<DiagnosticId>(i));
+  std::size_t checked = 0;
+  for (const Diagnostic& each : list_diagnostics(counts, capture, {})) {
+    if (each.severity == DiagnosticSeverity::info) continue;
+    ++checked;
+    EXPECT_NE(words_of_diagnostic(each.id), each.id) << each.id;
+  }
+  EXPECT_GT(checked, 20U);
 }
 
 TEST(CaptureHealth, what_was_cut_before_its_header_is_said_in_words) {

@@ -54,9 +54,10 @@ TEST(ReportText, does_not_reassure_where_the_capture_was_cut) {
   Snapshot snapshot = analyze::hand_made();
   snapshot.diagnostics.push_back({"cut_short", analyze::DiagnosticSeverity::data_loss, 1, "It was cut.", {}});
   const std::string text = report_text(snapshot, {200, true, 20});
-  EXPECT_TRUE(text.starts_with(
-      "\x1b[1;33mINCOMPLETE\x1b[0m  part of the capture could not be read or judged (cut_short); "
-      "what follows speaks for the rest only\n"))
+  EXPECT_TRUE(
+      text.starts_with("\x1b[1;33mINCOMPLETE\x1b[0m  part of the capture could not be read or judged (a file "
+                       "ends inside a record); "
+                       "what follows speaks for the rest only\n"))
       << text;
   EXPECT_TRUE(contains(text, "nothing wrong found in 1300 RoCE packets. Checked: losses")) << text;
   EXPECT_TRUE(contains(text, "\x1b[1mVerdict")) << text;  // not green
