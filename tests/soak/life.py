@@ -58,7 +58,7 @@ class Life:
             self.words += ["--json", "--metrics", "0", "--store", store, "--host", name]
         logs = logs or folder  # not on a disk that gets full
         self.output, self.messages = os.path.join(logs, name + ".out"), os.path.join(logs, name + ".err")
-        self.resident, self.shipper_resident, self.descriptors, self.scraped = [], [], 0, 0
+        self.resident, self.shipper_resident, self.descriptors, self.scraped, self.disconnected = [], [], 0, 0, 0
         self.wrong = []
 
     def begin(self):
@@ -112,10 +112,14 @@ class Life:
         if scrape and self.metrics() and self.process.poll() is None:
             try:
                 counted = self.scrape()
-            except OSError as error:
-                if self.process.poll() is None:
-                    self.note(f"no metrics: {error}")
-                return
+            except OSError:  # whoever sends nothing for two seconds is disconnected, which happens to us on a busy machine
+                self.disconnected += 1
+                try:
+                    counted = self.scrape()
+                except OSError as error:
+                    if self.process.poll() is None:
+                        self.note(f"no metrics: {error}")
+                    return
             self.demand(counted >= self.scraped, f"its metrics went back from {self.scraped} to {counted}")
             self.scraped = counted
 

@@ -56,6 +56,7 @@ class Soak:
         self.figures = collections.Counter()
         self.troubles = collections.Counter()
         self.wrong = []
+        self.steady = None
         self.lacking = 0.0  # seconds in front of a kill of which a recording has nothing, at most
         self.disk = os.path.join(folder, "disk")
         self.store = os.path.join(folder, "troubled.store")
@@ -121,6 +122,7 @@ class Soak:
                     life.process.kill()
                     life.process.wait()
         self.figures["lives"] += len(self.lives)
+        self.figures["scrapes that were disconnected"] += sum(life.disconnected for life in self.lives)
         self.figures["frames for lives of seconds"] += self.traffic.count - before
         wrong = [text for life in self.lives for text in life.wrong]
         self.wrong += wrong
@@ -412,11 +414,13 @@ def main():
     try:
         soak.go()
     finally:
+        if soak.steady is not None and soak.steady.process.poll() is None:  # only if this script failed
+            soak.steady.process.kill()
         soak.show()
         subprocess.run(["umount", "-l", soak.disk], check=False)
         if arguments.json:
             with open(arguments.json, "w", encoding="utf-8") as file:
-                json.dump({"figures": soak.figures, "troubles": soak.troubles, "wrong": soak.wrong, "memory": soak.steady.resident}, file)
+                json.dump({"figures": soak.figures, "troubles": soak.troubles, "wrong": soak.wrong, "memory": soak.steady and soak.steady.resident}, file)
         if soak.wrong:
             print("kept: " + folder)
         else:
