@@ -61,7 +61,7 @@ class Exports(derived_case.DerivedCase):
         many as no notification was sent of."""
         for seed, faults, rate, by_truth in ((4, "loss_after1", 16, True), (6, "request_loss1", 64, True),
                                              (1, "loss1", 256, False), (3, "loss_before1", 1024, False)):
-            records = self.generate("--packets", "20000", "--faults", faults, "--seed", str(seed))
+            records = self.generate("--packets", "30000", "--faults", faults, "--seed", str(seed))
             alone = report(self.path("tap.pcap"))
             losses, connections = sflow_export.losses_of(self.path("truth"))
             exported, notified = sflow_export.export(records, rate, fresh(seed), losses, connections, told=0.99)

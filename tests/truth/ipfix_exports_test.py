@@ -62,7 +62,7 @@ class IpfixExports(derived_case.DerivedCase):
 
     def test_drops_are_joined_with_losses(self):
         for seed, faults, by_flow in ((4, "loss_after1", False), (6, "request_loss1", False), (8, "loss_after1", True)):
-            records = self.generate("--packets", "20000", "--faults", faults, "--seed", str(seed))
+            records = self.generate("--packets", "30000", "--faults", faults, "--seed", str(seed))
             losses, connections = sflow_export.losses_of(self.path("truth"))
             switch = ipfix_export.Switch(64, fresh(seed))
             exported, notified = ipfix_export.export(records, switch, losses, connections, told=0.99, by_flow=by_flow)

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Paths of simulated traffic: their packets and bytes are those of the capture by UDP source port, their losses those of the
-flows, and a flow that is spread over several ports is told apart by port, but not its losses.
+flows, and a flow that is spread over several ports is told apart by port, but not its losses. The same by flow label, SRv6
+segment and source MAC address; and the diagnosis names the one path that loses, of whatever kind.
 
 Usage: paths_test.py GENERATE ROCEANALYZE"""
 
@@ -71,6 +72,59 @@ class Paths(unittest.TestCase):
         for row in rows:
             self.assertAlmostEqual(row["share"], row["bytes"] / sum(
                 each["bytes"] for each in rows if (each["src"], each["dst"]) == (row["src"], row["dst"])), places=3)
+
+    def kinds_of_paths(self, records):
+        """The same traffic, its paths told apart by another header: the column of the table, and the frames."""
+        def by_label(frame, number):
+            return frame[:14] + bytes([frame[14], frame[15] & 0xF0, 1, number]) + frame[18:]
+
+        def by_mac(frame, number):
+            return frame[:11] + bytes([0x40 + number]) + frame[12:]
+
+        def by_segment(frame, number):
+            inner = frame[14:]
+            outer = bytes([0x60, 0, 0, 0]) + len(inner).to_bytes(2, "big") + bytes([41, 64]) + bytes(15) + b"\x09" + \
+                bytes.fromhex("fcbbbb00") + bytes([0, number]) + bytes(10)
+            return frame[:14] + outer + inner
+        for column, change in (("flow_label", by_label), ("source_mac", by_mac), ("segment", by_segment)):
+            frames = []
+            for time, _, frame in records:
+                at = variants.bth(frame)
+                number = frame[at - 7] % 3  # by UDP source port, which is made alike
+                frame = change(frame[:at - 8] + bytes([0xC0, 0]) + frame[at - 6:], number)
+                frames.append((time, len(frame), frame))
+            yield column, frames
+
+    def test_paths_of_any_kind(self):
+        """One row for each, with its packets, bytes, losses, repeats and times."""
+        records = self.generate("--packets", "12000", "--qps", "24", "--hosts", "2", "--faults", "loss1", "--ipv6", "--seed", "9")
+        plain = run("paths", "--json", self.tap)["paths"]
+        for column, frames in self.kinds_of_paths(records):
+            with self.subTest(column):
+                variants.write(self.tap, frames)
+                rows = run("paths", "--json", self.tap, "--no-icrc")["paths"]
+                self.assertEqual({row["udp_sport"] for row in rows} - {"several"}, {"49152"})
+                told = {(row["src"], row["dst"], row[column]) for row in rows if row["udp_sport"] != "several"}
+                self.assertEqual(len(told), 6, sorted(told))
+                self.assertEqual(sum(row["packets"] for row in rows), len(frames))
+                self.assertEqual(sum(row["bytes"] for row in rows), sum(length for _, length, _ in frames))
+                for key in ("retransmitted", "lost"):
+                    self.assertEqual(sum(row[key] for row in rows), sum(row[key] for row in plain), key)
+
+    def test_the_path_that_loses_is_named(self):
+        """All losses between two hosts are on one of their paths."""
+        records = self.generate("--packets", "24000", "--qps", "24", "--hosts", "2", "--ipv6", "--udp-port", "random",
+                                "--only-connection", "3", "--loss-before", "0.03", "--seed", "10")
+        for column, frames in [("udp_sport", records), *self.kinds_of_paths(records)]:
+            with self.subTest(column):
+                variants.write(self.tap, frames)
+                rows = [row for row in run("paths", "--json", self.tap, "--no-icrc")["paths"] if row["lost"]]
+                loss = run("report", "--json", self.tap, "--no-icrc")["diagnoses"][0]
+                print(column, [(row["src"], row[column], row["lost"]) for row in rows], loss["kind"], loss.get("facts"))
+                self.assertEqual(len({row[column] for row in rows}), 1)
+                self.assertGreater(sum(row["lost"] for row in rows), 20)
+                if column == "udp_sport":
+                    self.assertEqual(loss["kind"], "by_path", loss["sentence"])
 
     def test_a_flow_over_several_ports(self):
         records = self.generate("--packets", "8000", "--qps", "2", "--hosts", "2", "--faults", "loss1", "--seed", "8")
