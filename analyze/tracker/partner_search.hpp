@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analyze/flow/flow_table.hpp"
+#include "analyze/tracker/half_use.hpp"
 #include "analyze/tracker/recent_requests.hpp"
 #include "analyze/tracker/request_trace.hpp"
 
@@ -53,6 +54,7 @@ struct Unpaired {
   PacketRecord first;  ///< under which it is listed
   std::vector<Held> held;
   RequestTrace requests;
+  HalfUse use;
   std::vector<Candidate> candidates;
   std::int64_t looks = 0;          ///< paid in advance; see PartnerSearch::looks
   std::uint64_t looked_until = 0;  ///< flows with a lower id were looked at

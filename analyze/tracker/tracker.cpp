@@ -177,6 +177,7 @@ void Tracker::Impl::track_long(const PacketRecord& record, std::uint64_t number,
   if (!state.icrc_matched) note_icrc(state, record);
   if (state.connection != no_place) [[likely]] {
     const bool alone = state.unpaired != nullptr && !only_looked_at(state, record);
+    if (alone && ends_use(place, record, number, verdict)) return;
     verdict = step_at(state.connection, state.side, record, number, place);
     if (alone && dissect::opcode_info(record.opcode).response) consider(place, record);
     if (alone && dissect::opcode_info(record.opcode).request) note_request(place, record);
@@ -273,6 +274,13 @@ void Tracker::Impl::retire(std::uint32_t place) {
   states[place].image = 0;
   states[place].spaces = {};
   flows.retire(place);
+}
+
+/// So does its queue pair number.
+void Tracker::Impl::retire_use(std::uint32_t place) {
+  if (used_before.size() >= 4 * flows.limit()) used_before.clear();
+  used_before.insert(flows.at(place).key.hash());
+  retire(place);
 }
 
 void Tracker::Impl::count(std::uint32_t place, const PacketRecord& record, std::uint64_t number,
@@ -446,7 +454,7 @@ void Tracker::Impl::connected(const CmExchange& exchange, std::uint32_t index) {
       go_alone(place);
       if (flows.find(key) != place) return;  // it left meanwhile
     }
-    this->retire(place);
+    retire_use(place);
   };
   retire(exchange.client, exchange.server, *exchange.server_qpn);
   retire(exchange.server, exchange.client, *exchange.client_qpn);

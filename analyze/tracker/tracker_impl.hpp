@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tsl/robin_map.h>
+#include <tsl/robin_set.h>
 
 #include <algorithm>
 #include <array>
@@ -222,6 +223,7 @@ struct Tracker::Impl {
   void link(const Track& track);
   void stand_alone(const Impl& other);
   void retire(std::uint32_t place);
+  void retire_use(std::uint32_t place);
   void note_frame(FlowState& state, const PacketBrief& record, std::uint64_t number);
   Verdict step(std::uint32_t connection, unsigned side, const PacketRecord& record, std::uint64_t number,
                std::uint32_t place);
@@ -401,6 +403,15 @@ struct Tracker::Impl {
   void flush_oldest();
   void pair_cnps();
 
+  // tracker_halves.cpp
+  [[nodiscard]] bool ends_use(std::uint32_t place, const PacketRecord& record, std::uint64_t number,
+                              Verdict& verdict);
+  std::optional<UseTurn> note_use(std::uint32_t place, const PacketRecord& record, std::uint64_t number);
+  [[nodiscard]] bool sent_otherwise(const Unpaired& waiting, const PacketRecord& record) const;
+  [[nodiscard]] bool shown_before(std::uint32_t place, const PacketRecord& record) const;
+  [[nodiscard]] std::uint32_t turned_with(std::uint32_t place, const UseTurn& turn);
+  bool split_at(std::uint32_t place, const UseTurn& turn);
+
   // tracker_answers.cpp
   void note_request(std::uint32_t place, const PacketRecord& request);
   bool consider_again(std::uint32_t place);
@@ -459,8 +470,10 @@ struct Tracker::Impl {
       doubted;     ///< packets that are no RoCE unless a flow with their key appears; the first ones
   Totals strange;  ///< those that are none
   std::set<std::pair<dissect::IpAddress, dissect::IpAddress>> strange_pairs;  ///< who sent them to whom
-  std::deque<std::uint32_t> holding;          ///< places with held packets, oldest first; each once
-  std::size_t held = 0;                       ///< packets
+  std::deque<std::uint32_t> holding;  ///< places with held packets, oldest first; each once
+  std::size_t held = 0;               ///< packets
+  /// Flows whose queue pair number has had another use: hashes of their keys.
+  tsl::robin_set<std::uint64_t> used_before;
   std::vector<std::vector<Held>> spare_room;  ///< for those of episodes to come
   std::size_t spare = 0;                      ///< so many have room there
   std::uint64_t frames = 0;

@@ -59,7 +59,7 @@ bool Tracker::Impl::answers_jump(std::uint32_t connection, unsigned side, const 
 /// The queue pair numbers belong to another connection from now on.
 void Tracker::Impl::leave_to_another(const Track& track) {
   for (const std::uint32_t each : track.places) {
-    if (each != no_place && !states[each].retired) retire(each);
+    if (each != no_place && !states[each].retired) retire_use(each);
   }
 }
 
@@ -100,7 +100,7 @@ bool Tracker::Impl::answers_jumped(std::uint32_t connection, unsigned side, cons
   }
   const std::unique_ptr<Held> first = std::move(track.far_answer);
   link(track);
-  retire(place);
+  retire_use(place);
   Verdict of_first;
   track_long(first->record, first->number, of_first);
   track_long(record, number, verdict);

@@ -38,6 +38,8 @@ bool Tracker::Impl::opposite(std::uint32_t place, std::uint32_t other) {
 
 /// Keeps the packet until the other direction is known, or it has been waited for long enough.
 Verdict Tracker::Impl::hold(std::uint32_t place, const PacketRecord& record, std::uint64_t number) {
+  Verdict of_another;
+  if (ends_use(place, record, number, of_another)) return of_another;
   FlowState& state = states[place];
   const dissect::OpcodeInfo& info = dissect::opcode_info(record.opcode);
   const bool fresh = state.unpaired == nullptr;
@@ -46,6 +48,7 @@ Verdict Tracker::Impl::hold(std::uint32_t place, const PacketRecord& record, std
   if (fresh) {
     state.unpaired = std::make_unique<Unpaired>();
     state.unpaired->first = record;
+    if (used_before.contains(record.key.hash())) state.unpaired->use.begin_here();
     state.unpaired->icrc_awaited = state.icrc_doubtful();
     if (!state.queued) holding.push_back(place);
     state.queued = true;
@@ -62,6 +65,7 @@ Verdict Tracker::Impl::hold(std::uint32_t place, const PacketRecord& record, std
   } else if (info.request) {
     note_request(place, record);
   }
+  if (fresh) note_use(place, record, number);
   // Pairing replays packets, which may begin new flows, for which others leave, this one's partner among
   // them: then the flow is neither paired nor waiting any more.
   const auto waits = [&] {
@@ -96,6 +100,7 @@ void Tracker::Impl::settle_icrc(std::uint32_t place) {
   waiting.icrc_awaited = false;
   for (const Held& packet : waiting.held) {
     if (dissect::opcode_info(packet.record.opcode).request) note_request(place, packet.record);
+    note_use(place, packet.record, packet.number);
   }
 }
 

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Queue pair numbers that are used again while nothing tells which two halves are one connection.
+#include <cstdint>
+
+#include "analyze/tracker/tracker.hpp"
+#include "tests/analyze/tracker/tracker_support.hpp"
+
+namespace roce::analyze {
+namespace tracker_halves_test {
+namespace {
+
+constexpr End a{1, 0x11};
+constexpr End b{2, 0x22};
+
+class TrackerHalves : public testing::Test {
+ protected:
+  /// Three messages, and one ACK: too little to pair the two by.
+  void live(std::uint32_t psn, std::uint32_t bytes = 64) {
+    for (std::uint32_t i = 0; i < 3; ++i) {
+      wire.port = port_of_a;
+      PacketRecord r = wire.make(a, b, write_only, psn + i);
+      r.more |= PacketRecord::payload_whole;
+      r.payload = r.dma_length = bytes;
+      r.wire = 74 + bytes;
+      r.virtual_address = 0x7f0000000000U + bytes * 4096U + i;
+      if (i == 2) r.flags |= PacketRecord::ack_requested;
+      wire.send(r);
+    }
+  }
+  void confirm(std::uint32_t psn, std::uint32_t msn, std::uint8_t opcode = acknowledge) {
+    wire.port = port_of_b;
+    PacketRecord r = wire.make(b, a, opcode, psn);
+    r.flags |= PacketRecord::has_aeth;
+    r.aeth = 0x1fU << 24U | msn;
+    wire.send(r);
+  }
+  void expect_no_repeats() {
+    for (const Connection& c : wire.result.connections) {
+      for (const Events& sent : c.sent) {
+        EXPECT_EQ(sent.count(Event::retransmitted_timeout), 0U);
+        EXPECT_EQ(sent.count(Event::spurious), 0U);
+        EXPECT_EQ(sent.count(Event::msn_backwards), 0U);
+        EXPECT_EQ(sent.count(Event::out_of_order), 0U);
+      }
+    }
+  }
+  Wire wire;
+  std::uint16_t port_of_a = 50'000, port_of_b = 60'000;
+};
+
+/// Each half alone could be a timer's repeat, and an ACK that came late: but both at a time, and the ACK
+/// counts as many messages as were sent since.
+TEST_F(TrackerHalves, BothTurn) {
+  for (const std::uint32_t psn : {100U, 50U, 98U, 40U}) {
+    live(psn);
+    confirm(psn + 2, 3);
+    wire.now_ns += 20'000'000;
+  }
+  wire.finish();
+  expect_no_repeats();
+  wire.expect_all_counted();
+}
+
+/// The same PSNs, and other messages.
+TEST_F(TrackerHalves, OtherMessages) {
+  for (const std::uint32_t bytes : {64U, 512U, 128U}) {
+    live(0, bytes);
+    confirm(2, 3);
+    wire.now_ns += 20'000'000;
+  }
+  wire.finish();
+  expect_no_repeats();
+  wire.expect_all_counted();
+}
+
+/// Answers without the requests.
+TEST_F(TrackerHalves, AnswersAlone) {
+  for (const std::uint32_t psn : {1'000U, 500U, 2'000U, 5'000'000U}) {
+    for (std::uint32_t i = 0; i < 200; ++i) confirm(psn + i, i + 1, read_response_only);
+    wire.now_ns += 1'000'000;
+  }
+  wire.finish();
+  expect_no_repeats();
+  wire.expect_all_counted();
+}
+
+/// What is sent again, is: also behind a long silence, and in vain.
+TEST_F(TrackerHalves, TimersAreNone) {
+  for (int pass = 0; pass < 4; ++pass) {
+    live(100);
+    wire.now_ns += 20'000'000;
+  }
+  confirm(102, 3);
+  live(103);
+  confirm(105, 6);
+  wire.finish();
+  std::uint64_t repeats = 0;
+  for (const Connection& c : wire.result.connections)
+    repeats += c.sent[0].count(Event::retransmitted_timeout) + c.sent[1].count(Event::retransmitted_timeout);
+  EXPECT_EQ(repeats, 9U);
+  wire.expect_all_counted();
+}
+
+}  // namespace
+}  // namespace tracker_halves_test
+}  // namespace roce::analyze
