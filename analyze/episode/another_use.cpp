@@ -72,11 +72,13 @@ const Note* AnotherUse::sent_before(std::int64_t psn) const noexcept {
   return behind != sent_.begin() && std::prev(behind)->psn == psn ? &*std::prev(behind) : nullptr;
 }
 
-/// What is sent again has the opcode that it had, and asks for as much (IBTA 9.7.5.1.1).
+/// What is sent again has the opcode that it had, carries or asks for as much, and from the same address
+/// (IBTA 9.7.5.1.1).
 bool AnotherUse::differs(const Note& now) const noexcept {
   const Note* const then = sent_before(now.psn);
   if (then == nullptr) return false;
-  return then->opcode != now.opcode || (then->count > 0 && now.count > 0 && then->count != now.count);
+  return then->opcode != now.opcode || (then->count > 0 && now.count > 0 && then->count != now.count) ||
+         (then->content != 0 && now.content != 0 && then->content != now.content);
 }
 
 /// Whether it is a transmission that is remembered, or the very first one. Only where IDs change.

@@ -25,7 +25,7 @@ Verdict Tracker::Impl::plain(FlowState& state, const PacketRecord& record, std::
     seen = Seen{};
     seen.psn = record.psn;
     seen.time_ns = record.time_ns;
-    seen.frame = number;
+    seen.frame = number & Seen::last_frame;
     seen.ip_id = record.ip_id;
     seen.path = record.path;
     seen.opcode = record.opcode;

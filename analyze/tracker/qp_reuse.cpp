@@ -97,12 +97,19 @@ std::int64_t Tracker::Impl::silence_before(const Track& track, unsigned side, co
   return last_ns == capture::no_time || record.time_ns == capture::no_time ? 0 : record.time_ns - last_ns;
 }
 
+/// Whether that side has sent requests, of which all may wait in the episode.
+bool Tracker::Impl::asked_before(const Track& track, unsigned side) {
+  const PsnSpace* const space = track.spaces[side].get();
+  if (space == nullptr) return false;
+  return space->requests_seen() || (track.episode != nullptr && track.episode->side[side].known);
+}
+
 /// Whether the packet may be the first one of another use of the queue pairs' numbers.
 bool Tracker::Impl::may_be_another_use(const Track& track, unsigned side, const PacketRecord& record) {
   if (!dissect::opcode_info(record.opcode).request) return false;
   if (track.episode != nullptr && track.episode->shown_again) return false;
   const PsnSpace* const space = track.spaces[side].get();
-  const bool first = space == nullptr || !space->requests_seen();
+  const bool first = !asked_before(track, side);
   if (!first && space->far_off(record)) return true;
   const std::int64_t silent_ns = silence_before(track, side, record);
   if (silent_ns < episode::soonest_reuse_ns) return false;
@@ -125,7 +132,7 @@ void Tracker::Impl::note_beginning(Track& track, unsigned side, const PacketReco
                                      [](const Episode::Side& one) { return one.acked >= one.top; });
   const bool some = open.use != Episode::none;
   bool here = !some;
-  if (space != nullptr && space->requests_seen()) {
+  if (asked_before(track, side)) {
     const PacketRecord* const before = some ? first_request(track, side, open.use) : nullptr;
     const bool far = space->far_off(record);
     if (before != nullptr && (far || space->far_off(*before))) {

@@ -6,7 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "analyze/episode/thresholds.hpp"
 #include "analyze/tracker/tracker_impl.hpp"
+#include "analyze/transport/psn_fast_path.hpp"
 
 namespace roce::analyze {
 
@@ -19,18 +21,19 @@ bool Tracker::Impl::sent_otherwise(const Unpaired& waiting, const PacketRecord& 
   });
   if (before == waiting.held.rend()) return false;
   const PacketRecord& then = before->record;
-  if (then.opcode != record.opcode) return true;
-  const bool whole = then.has(PacketRecord::payload_whole) && record.has(PacketRecord::payload_whole);
-  if (whole && then.payload != record.payload) return true;
-  if (!then.has(PacketRecord::has_reth) || !record.has(PacketRecord::has_reth)) return false;
-  return then.virtual_address != record.virtual_address || then.r_key != record.r_key ||
-         then.dma_length != record.dma_length;
+  const std::uint16_t carried = content_of(then), carries = content_of(record);
+  return then.opcode != record.opcode || (carried != 0 && carries != 0 && carried != carries);
 }
 
-/// Whether the flow has shown that very transmission, as far as IPv4 IDs tell: a copy by another clock.
-bool Tracker::Impl::shown_before(std::uint32_t place, const PacketRecord& record) const {
+/// Whether the flow has shown that very transmission: a copy by another clock, where IPv4 IDs tell, or else
+/// of a mirror, which does not show it so much later.
+bool Tracker::Impl::shown_before(std::uint32_t place, const PacketRecord& record, const UseTurn& turn) const {
   const FlowState& state = states[place];
   const dissect::OpcodeInfo& info = dissect::opcode_info(record.opcode);
+  const PacketRecord& first = state.unpaired->first;
+  const bool ids =
+      record.has(PacketRecord::has_ip_id) && (record.ip_id != first.ip_id || record.psn == first.psn);
+  if (!ids && turn.time_ns - turn.silent_from_ns > episode::quiet_ns) return false;
   const auto same = [&](const Held& each) {
     return each.record.psn == record.psn && each.record.opcode == record.opcode &&
            each.record.aeth == record.aeth && each.record.ip_id == record.ip_id;
@@ -106,7 +109,7 @@ std::optional<UseTurn> Tracker::Impl::note_use(std::uint32_t place, const Packet
 bool Tracker::Impl::ends_use(std::uint32_t place, const PacketRecord& record, std::uint64_t number,
                              Verdict& verdict) {
   std::optional<UseTurn> turn = note_use(place, record, number);
-  if (!turn || shown_before(place, record)) return false;
+  if (!turn || shown_before(place, record, *turn)) return false;
   const FlowState& state = states[place];
   turn->sure = turn->sure || (turn->request && sent_otherwise(*state.unpaired, record));
   const std::uint32_t other = turned_with(place, *turn);

@@ -298,6 +298,7 @@ struct Tracker::Impl {
                                                   const PacketRecord& record);
   [[nodiscard]] static std::int64_t silence_before(const Track& track, unsigned side,
                                                    const PacketRecord& record);
+  [[nodiscard]] static bool asked_before(const Track& track, unsigned side);
   [[nodiscard]] static bool may_be_another_use(const Track& track, unsigned side, const PacketRecord& record);
   void note_beginning(Track& track, unsigned side, const PacketRecord& record);
   [[nodiscard]] bool used_again(std::uint32_t connection);
@@ -408,7 +409,7 @@ struct Tracker::Impl {
                               Verdict& verdict);
   std::optional<UseTurn> note_use(std::uint32_t place, const PacketRecord& record, std::uint64_t number);
   [[nodiscard]] bool sent_otherwise(const Unpaired& waiting, const PacketRecord& record) const;
-  [[nodiscard]] bool shown_before(std::uint32_t place, const PacketRecord& record) const;
+  [[nodiscard]] bool shown_before(std::uint32_t place, const PacketRecord& record, const UseTurn& turn) const;
   [[nodiscard]] std::uint32_t turned_with(std::uint32_t place, const UseTurn& turn);
   bool split_at(std::uint32_t place, const UseTurn& turn);
 

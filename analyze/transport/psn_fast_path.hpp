@@ -16,11 +16,22 @@ using dissect::serial_mask;
   return dissect::serial_distance(before, msn) >= 0;
 }
 
+/// A hash of what a request carries or asks for: its length, and the RETH. What is sent again has the same
+/// (IBTA 9.7.5.1.1). 0: not known.
+[[nodiscard]] inline std::uint16_t content_of(const PacketBrief& r) noexcept {
+  if (!r.has(PacketRecord::payload_whole) || r.icrc >= PacketRecord::trimmed_away) return 0;
+  std::uint64_t h = r.payload;
+  if (r.has(PacketRecord::has_reth))
+    h = (h ^ r.virtual_address) * 0xff51afd7ed558ccdU + (std::uint64_t{r.r_key} << 32U | r.dma_length);
+  return static_cast<std::uint16_t>(h * 0x9e3779b97f4a7c15U >> 48U | 1U);
+}
+
 /// Writes down a transmission.
 inline void see(Seen& seen, const PacketBrief& r, std::uint64_t number, std::int64_t psn) noexcept {
   seen.psn = psn;
   seen.time_ns = r.time_ns;
-  seen.frame = number;
+  seen.frame = number & Seen::last_frame;
+  seen.content = content_of(r);
   seen.path = r.path;
   seen.ip_id = r.ip_id;
   seen.opcode = r.opcode;

@@ -19,7 +19,8 @@ namespace roce::analyze {
 struct Seen {
   std::int64_t psn = -1;  ///< extended, see PsnSpace; -1 = nothing
   std::int64_t time_ns = 0;
-  std::uint64_t frame = 0;  ///< number
+  std::uint64_t frame : 48 = 0;    ///< number
+  std::uint64_t content : 16 = 0;  ///< content_of()
   std::uint32_t path = 0;
   std::uint16_t ip_id = 0;
   std::uint8_t opcode = 0;
@@ -28,6 +29,7 @@ struct Seen {
   std::uint8_t ask : 1 = 0;      ///< of a request: AckReq was set
   std::uint8_t trimmed : 1 = 0;  ///< what it carried was cut off
 
+  static constexpr std::uint64_t last_frame = (std::uint64_t{1} << 48U) - 1;
   /// Sent once, and in its turn: what answers it answers this transmission.
   [[nodiscard]] bool only_one() const noexcept { return late == 0 && cause == 0; }
 };

@@ -73,6 +73,32 @@ TEST_F(TrackerHalves, OtherMessages) {
   wire.expect_all_counted();
 }
 
+/// A host that counts no IPv4 IDs, and the same messages with the same PSNs.
+TEST_F(TrackerHalves, TheSameMessagesWithoutIds) {
+  const auto life = [&] {
+    for (std::uint32_t i = 0; i < 300; ++i) {
+      wire.port = port_of_a;
+      PacketRecord r = wire.make(a, b, send_only, i);
+      r.ip_id = 0;
+      r.flags |= PacketRecord::ack_requested;
+      wire.send(r);
+      if (i % 3 != 2) continue;
+      wire.port = port_of_b;
+      r = wire.make(b, a, acknowledge, i);
+      r.ip_id = 0;
+      r.flags |= PacketRecord::has_aeth;
+      r.aeth = 0x1fU << 24U | (i + 1);
+      wire.send(r);
+    }
+    wire.now_ns += 3'000'000;
+  };
+  life();
+  life();
+  wire.finish();
+  expect_no_repeats();
+  wire.expect_all_counted();
+}
+
 /// Answers without the requests.
 TEST_F(TrackerHalves, AnswersAlone) {
   for (const std::uint32_t psn : {1'000U, 500U, 2'000U, 5'000'000U}) {

@@ -134,6 +134,60 @@ TEST(TrackerReuse, TheSameFirstPsnAtOnce) {
   wire.expect_all_counted();
 }
 
+/// Three messages, and three longer ones with the same PSNs: both ACKs count three.
+TEST(TrackerReuse, OtherMessagesWithTheSamePsns) {
+  Wire wire;
+  for (const std::uint32_t bytes : {64U, 512U, 64U}) {
+    for (std::uint32_t psn = 0; psn < 3; ++psn) {
+      PacketRecord r = wire.make(a, b, write_only, psn);
+      r.more |= PacketRecord::payload_whole;
+      r.payload = r.dma_length = bytes;
+      r.flags |= PacketRecord::ack_requested;
+      wire.send(r);
+    }
+    PacketRecord r = wire.make(b, a, acknowledge, 2);
+    r.flags |= PacketRecord::has_aeth;
+    r.aeth = 0x1fU << 24U | 3U;
+    wire.send(r);
+    wire.now_ns += 20'000'000;
+  }
+  wire.finish();
+  ASSERT_EQ(wire.result.connections.size(), 3U);
+  for (const Connection& c : wire.result.connections) {
+    EXPECT_EQ(c.requester[0].requests, 3U);
+    EXPECT_EQ(c.sent[0].count(Event::retransmitted_timeout), 0U);
+  }
+  wire.expect_all_counted();
+}
+
+/// The capture begins with an answer to what it does not show: nothing is as it should be yet when the
+/// numbers are used again.
+TEST(TrackerReuse, BeforeAnythingWasSteady) {
+  for (const std::uint32_t first : {90U, 5'000U}) {
+    Wire wire;
+    wire.answer(b, a, 2'000'000);
+    wire.forget_counts();
+    wire.talk(a, b, 100, 10);
+    wire.now_ns += 2'000'000;
+    wire.forget_counts();
+    for (std::uint32_t i = 0; i < 3; ++i) wire.request(a, b, first + i);
+    wire.answer(b, a, first);
+    wire.talk(a, b, first + 3, 40);
+    wire.finish();
+    std::uint64_t requests = 0;
+    for (const Connection& c : wire.result.connections) {
+      for (const Requester& each : c.requester) requests += each.requests;
+      for (const Events& sent : c.sent) {
+        EXPECT_EQ(sent.count(Event::retransmitted_timeout), 0U) << first;
+        EXPECT_EQ(sent.count(Event::out_of_order), 0U) << first;
+      }
+    }
+    EXPECT_EQ(requests, 53U) << first;
+    EXPECT_EQ(Wire::lost(wire.flow(a, b), Lost::by_capture), 0U) << first;
+    wire.expect_all_counted();
+  }
+}
+
 /// Three messages, and three others below them: both ACKs count three.
 TEST(TrackerReuse, BelowTheFirstMessage) {
   Wire wire;
