@@ -36,6 +36,7 @@ UseTurn HalfUse::turn_at(const PacketRecord& record, bool request) const noexcep
 std::optional<UseTurn> HalfUse::take(const PacketRecord& record, const dissect::OpcodeInfo& info,
                                      std::uint64_t number) {
   const bool sequence = info.service == dissect::Service::rc || info.service == dissect::Service::xrc;
+  went_back_ = false;
   if (!sequence || info.operation == dissect::Operation::cnp || record.time_ns == capture::no_time) return {};
   if (last_ns_ != capture::no_time && record.time_ns - last_ns_ >= episode::soonest_reuse_ns) {
     silent_from_ns_ = last_ns_;
@@ -61,7 +62,7 @@ std::optional<UseTurn> HalfUse::take_request(const PacketRecord& record, const d
   const bool other_port = has_port && requests_ && record.udp_source != port_;
   if (!requests_) {
     requests_ = true;
-    first_ = next_ = psn;
+    first_ = next_ = last_ = psn;
     port_ = has_port ? record.udp_source : std::uint16_t{0};
   }
   if (open_read_ && serial_distance(read_, psn) > 0 && serial_distance(next_, psn) <= 0) next_ = psn;
@@ -80,6 +81,8 @@ std::optional<UseTurn> HalfUse::take_request(const PacketRecord& record, const d
     found->sure = (ahead < 0 && !sent && begins_here_) || (!sent && other_port && !ports_);
   }
   if (far) return found;
+  went_back_ = ahead < 0 && serial_distance(last_, psn) <= 0;
+  last_ = psn;
   far_.reset();
   ports_ = ports_ || (other_port && !found);
   if (ahead < 0) return found;

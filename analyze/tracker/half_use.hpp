@@ -36,6 +36,8 @@ class HalfUse {
   /// The next packet. What it shows, if the flow does not go on with it.
   [[nodiscard]] std::optional<UseTurn> take(const PacketRecord& record, const dissect::OpcodeInfo& info,
                                             std::uint64_t number);
+  /// Whether the last packet was a request with which the requester went back to what it had sent.
+  [[nodiscard]] bool went_back() const noexcept { return went_back_; }
   /// The last one of requests, or of answers.
   [[nodiscard]] const std::optional<UseTurn>& turn(bool request) const noexcept {
     return turns_[request ? 1 : 0];
@@ -60,8 +62,10 @@ class HalfUse {
   bool request_since_ = false, answer_since_ = false;
   // Requests:
   bool requests_ = false;
+  bool went_back_ = false;
   bool begins_here_ = false;            ///< nothing was sent before first_
   std::uint32_t first_ = 0, next_ = 0;  ///< PSNs; `next_` is behind the highest
+  std::uint32_t last_ = 0;              ///< the one before the packet
   std::uint32_t read_ = 0;              ///< where the highest begins, a READ, if so:
   bool open_read_ = false;              ///< it is not known how many PSNs it takes, `next_` is a bound
   std::uint16_t port_ = 0;

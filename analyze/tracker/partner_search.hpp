@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -32,21 +33,29 @@ struct Candidate {
   bool counted = false;              ///< messages_ahead is known
   std::uint32_t messages_ahead = 0;  ///< MSN of the last answer minus the messages up to its PSN
   std::uint64_t flow = 0;            ///< its id: places are used again
-  float fit = 0;         ///< logarithm of how much better the answers fit than to an unrelated flow
-  float count_fit = 0;   ///< the same of the messages counted
-  float pace_fit = 0;    ///< the same of how soon answers come
-  float steady_fit = 0;  ///< the same of how alike the times are that they take
-  float begin_fit = 0;   ///< the same of where answers to READs begin
-  float port_fit = 0;    ///< the same of the UDP source port, which both directions may share
-  float delay_ns = 0;    ///< of answers, smoothed; 0 = none yet
+  float fit = 0;            ///< logarithm of how much better the answers fit than to an unrelated flow
+  float count_fit = 0;      ///< the same of the messages counted
+  float pace_fit = 0;       ///< the same of how soon answers come
+  float steady_fit = 0;     ///< the same of how alike the times are that they take
+  float begin_fit = 0;      ///< the same of where answers to READs begin
+  float port_fit = 0;       ///< the same of the UDP source port, which both directions may share
+  float heard_fit = 0;      ///< the same of steps back to what NAKs asked for
+  float delay_ns = 0;       ///< of answers, smoothed; 0 = none yet
+  std::uint32_t heard = 0;  ///< of the NAK that was heard last: bits of its time
   /// A score below is that of no partner.
   static constexpr double hopeless = -15;
   [[nodiscard]] float score() const noexcept {
     // A responder that does not count messages as it should proves nothing; so unlikely it is.
     constexpr float useless_count = -6;
     return fit + std::max(count_fit, useless_count) + pace_fit + std::max(steady_fit, 0.0F) + begin_fit +
-           port_fit;
+           port_fit + heard_fit;
   }
+};
+
+/// A sequence NAK or an RNR NAK.
+struct Asked {
+  std::int64_t time_ns = 0;
+  std::uint32_t psn = 0;
 };
 
 /// A flow that is not paired yet.
@@ -60,6 +69,7 @@ struct Unpaired {
   std::uint64_t looked_until = 0;  ///< flows with a lower id were looked at
   std::uint64_t looked_at = 0;     ///< value of `listings` then
   std::uint32_t answers = 0;
+  std::optional<Asked> asked;                 ///< what its last answer asked for again
   std::uint32_t last_answer = 0;              ///< its PSN
   std::int64_t judged_ns = capture::no_time;  ///< when the last answer came that was judged
   std::uint32_t last_msn = 0;

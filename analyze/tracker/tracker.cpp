@@ -180,7 +180,10 @@ void Tracker::Impl::track_long(const PacketRecord& record, std::uint64_t number,
     if (alone && ends_use(place, record, number, verdict)) return;
     verdict = step_at(state.connection, state.side, record, number, place);
     if (alone && dissect::opcode_info(record.opcode).response) consider(place, record);
-    if (alone && dissect::opcode_info(record.opcode).request) note_request(place, record);
+    if (alone && dissect::opcode_info(record.opcode).request) {
+      note_request(place, record);
+      if (states[place].unpaired != nullptr) hear(place, record);
+    }
     return;
   }
   const dissect::OpcodeInfo& info = dissect::opcode_info(record.opcode);

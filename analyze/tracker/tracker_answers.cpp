@@ -108,6 +108,16 @@ Look look_at(const RequestTrace& requests, const PacketRecord& answer) {
   return look;
 }
 
+/// What it asks for again, if it is a sequence NAK or an RNR NAK.
+std::optional<Asked> asked_by(const PacketRecord& answer) {
+  if (dissect::opcode_info(answer.opcode).operation != dissect::Operation::acknowledge) return {};
+  if (!answer.has(PacketRecord::has_aeth) || answer.time_ns == capture::no_time) return {};
+  const dissect::AethKind kind = dissect::aeth_kind(static_cast<std::uint8_t>(answer.aeth >> 24U));
+  const bool sequence = kind == dissect::AethKind::nak && (answer.aeth >> 24U & 31U) == 0;
+  if (!sequence && kind != dissect::AethKind::rnr_nak) return {};
+  return Asked{answer.time_ns, answer.psn};
+}
+
 /// All candidates that took a test.
 struct Crowd {
   AnswerTest test;
@@ -259,6 +269,7 @@ void Tracker::Impl::consider(std::uint32_t place, const PacketRecord& answer) {
   if (cm_peers.find({own.dst, own.dst_qp}) != cm_peers.end()) return;
   // Many flows that cannot be told apart must not make every packet a search.
   search.looks = std::min(search.looks + looks_a_packet, most_looks);
+  waiting->asked = asked_by(answer);
   // What follows the first response to a READ is to be expected, and so is what was answered before.
   if (!dissect::opcode_info(answer.opcode).starts_message()) return;
   const std::uint32_t advance = dissect::serial_steps(waiting->last_answer, answer.psn);
@@ -271,6 +282,34 @@ void Tracker::Impl::consider(std::uint32_t place, const PacketRecord& answer) {
   drop_taken(*waiting);
   if (!waiting->candidates.empty()) judge(*waiting, answer);
   choose(place, waiting->tried);
+}
+
+/// A requester without a partner went back: it may have heard a NAK for that very PSN, which nobody else did.
+void Tracker::Impl::hear(std::uint32_t place, const PacketRecord& request) {
+  // Few go back to that PSN by chance, and just then: but connections in lockstep lose alike.
+  constexpr float heard_once = 4, heard_at_most = 12;
+  const Unpaired& own = *states[place].unpaired;
+  if (!own.use.went_back()) return;
+  const std::span<const std::uint32_t> others = unpaired.between(own.first);
+  search.looks -= static_cast<std::int64_t>(others.size());
+  if (search.looks < 0) return;
+  std::vector<std::uint32_t> heard;
+  for (const std::uint32_t other : others) {
+    Unpaired* const waiting = states[other].unpaired.get();
+    if (waiting == nullptr || !waiting->asked || !opposite(place, other)) continue;
+    const Asked& asked = *waiting->asked;
+    if (asked.psn != request.psn || asked.time_ns > request.time_ns) continue;
+    const auto by = static_cast<std::uint32_t>(asked.time_ns);
+    const auto known =
+        std::find_if(waiting->candidates.begin(), waiting->candidates.end(),
+                     [&](const Candidate& c) { return c.place == place && c.flow == flows.at(place).id; });
+    if (known == waiting->candidates.end() || std::exchange(known->heard, by) == by) continue;
+    known->heard_fit = std::min(known->heard_fit + heard_once, heard_at_most);
+    heard.push_back(other);
+  }
+  for (const std::uint32_t other : heard) {
+    if (states[other].unpaired != nullptr) choose(other, states[other].unpaired->tried);
+  }
 }
 
 /// Candidates that left, or found another partner.

@@ -417,6 +417,7 @@ struct Tracker::Impl {
   void note_request(std::uint32_t place, const PacketRecord& request);
   bool consider_again(std::uint32_t place);
   void consider(std::uint32_t place, const PacketRecord& answer);
+  void hear(std::uint32_t place, const PacketRecord& request);
   [[nodiscard]] bool find_candidates(std::uint32_t place, const PacketRecord& answer);
   [[nodiscard]] bool find_recent(std::uint32_t place, const PacketRecord& answer);
   [[nodiscard]] double patience_of(const Unpaired& waiting, const PacketRecord& answer) const;

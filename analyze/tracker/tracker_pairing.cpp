@@ -82,6 +82,7 @@ Verdict Tracker::Impl::hold(std::uint32_t place, const PacketRecord& record, std
       if (!states[place].unpaired->requests.empty()) unpaired.add_requester(record);
     }
   }
+  if (waits() && info.request) hear(place, record);
   if (waits() && info.response) consider(place, record);
   if (waits() && states[place].unpaired->waits_too_long() && !choose(place, states[place].unpaired->tried))
     go_alone(place);

@@ -110,6 +110,65 @@ TEST_F(TrackerHalves, AnswersAlone) {
   wire.expect_all_counted();
 }
 
+/// A requester that goes back to what a NAK asks for has heard it.
+TEST_F(TrackerHalves, NaksThatAreHeard) {
+  constexpr End others[] = {{1, 0x31}, {2, 0x32}};
+  const auto send = [&](End from, End to, std::uint32_t first, std::uint32_t count) {
+    wire.port = static_cast<std::uint16_t>(50'000 + from.qpn);
+    std::uint32_t begins = 0;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      const std::uint32_t sent = wire.request(from, to, first + i, send_only);
+      if (i == 0) begins = sent;
+    }
+    return begins;
+  };
+  const auto refuse = [&](End from, End to, std::uint32_t psn, std::uint8_t syndrome) {
+    wire.port = static_cast<std::uint16_t>(50'000 + from.qpn);
+    return wire.answer(from, to, psn, syndrome);
+  };
+  send(a, b, 100, 5);
+  send(others[0], others[1], 100, 5);  // in lockstep
+  refuse(b, a, 100, nak_sequence);
+  const std::uint32_t again = send(a, b, 100, 5);
+  send(others[0], others[1], 105, 5);
+  refuse(b, a, 102, rnr_code_14);
+  wire.now_ns += 1'300'000;
+  send(a, b, 102, 3);
+  refuse(b, a, 103, nak_sequence);
+  send(a, b, 103, 2);
+  wire.finish();
+  const Connection& c = wire.connection(wire.verdict(again).connection);
+  EXPECT_TRUE(c.paired());
+  EXPECT_EQ(c.sent[0].count(Event::retransmitted_nak), 7U);
+  EXPECT_EQ(c.sent[0].count(Event::retransmitted_rnr), 3U);
+  EXPECT_FALSE(wire.connection(1).paired());
+  wire.expect_all_counted();
+}
+
+/// Two that go back to the same at the same time cannot be told apart.
+TEST_F(TrackerHalves, NaksThatTwoMayHaveHeard) {
+  constexpr End c{1, 0x31}, d{2, 0x32};
+  const auto send = [&](End from, End to, std::uint32_t first, std::uint32_t count) {
+    wire.port = static_cast<std::uint16_t>(50'000 + from.qpn);
+    for (std::uint32_t i = 0; i < count; ++i) wire.request(from, to, first + i, send_only);
+  };
+  const auto refuse = [&](End from, End to, std::uint32_t psn) {
+    wire.port = static_cast<std::uint16_t>(50'000 + from.qpn);
+    wire.answer(from, to, psn, nak_sequence);
+  };
+  send(a, b, 100, 5);
+  send(c, d, 100, 5);
+  for (const std::uint32_t psn : {100U, 101U, 102U, 103U}) {
+    refuse(b, a, psn);
+    refuse(d, c, psn);
+    send(c, d, psn, 105 - psn);
+    send(a, b, psn, 105 - psn);
+  }
+  wire.finish();
+  for (const Connection& each : wire.result.connections) EXPECT_FALSE(each.paired());
+  wire.expect_all_counted();
+}
+
 /// What is sent again, is: also behind a long silence, and in vain.
 TEST_F(TrackerHalves, TimersAreNone) {
   for (int pass = 0; pass < 4; ++pass) {
