@@ -90,15 +90,20 @@ void learn_from_answers(std::span<const Note> notes, Facts& facts) {
 }
 
 /// A pass that begins at just the PSN of a NAK comes behind it. Of what was asked for, or gone back to, more
-/// than once nobody knows which belong together.
+/// than once nobody knows which belong together. A pass that a silence precedes may be the timer's, which ran
+/// out while the NAK was on its way: a few such tell nothing, nor do they beside one that came behind its
+/// NAK.
 void learn_from_passes(std::span<const Note> notes, ClockFact& clocks) {
+  struct Begun {
+    std::int64_t time_ns = 0, silence_ns = 0;
+  };
   List<const Note*> requests;
   Map<std::int64_t, List<std::int64_t>> naks;
   for (const Note& note : notes) {
     if (note.request) requests.push_back(&note);
     if (is_nak(note)) naks[note.psn].push_back(note.time_ns);
   }
-  Map<std::int64_t, List<std::int64_t>> passes;
+  Map<std::int64_t, List<Begun>> passes;
   std::int64_t top = requests.empty() ? 0 : requests.front()->psn;
   for (std::size_t i = 0; i < requests.size(); ++i) {
     const Note& note = *requests[i];
@@ -107,16 +112,30 @@ void learn_from_passes(std::span<const Note> notes, ClockFact& clocks) {
     if (begins) {
       // What comes alone may only be late.
       const bool goes_on = i + 1 < requests.size() && requests[i + 1]->psn == end && end < top;
-      if (goes_on && !note.before) passes[note.psn].push_back(note.time_ns);
+      if (goes_on && !note.before)
+        passes[note.psn].push_back({note.time_ns, note.time_ns - requests[i - 1]->time_ns});
       if (!goes_on) naks[note.psn].clear();
     }
     top = std::max(top, end);
   }
+  constexpr std::size_t many = 3;
+  List<std::int64_t> perhaps;
+  bool any_behind = false;
   for (const auto& [psn, begun] : passes) {
     const auto asked = naks.find(psn);
     if (asked == naks.end() || asked->second.size() != 1 || begun.size() != 1) continue;
-    clocks.at_most(begun.front() - asked->second.front());
+    const std::int64_t behind_ns = begun.front().time_ns - asked->second.front();
+    const bool by_timer =
+        behind_ns < 0 && begun.front().silence_ns >= std::max(shortest_timer_ns, -behind_ns);
+    any_behind = any_behind || behind_ns >= 0;
+    if (by_timer) {
+      perhaps.push_back(behind_ns);
+    } else {
+      clocks.at_most(behind_ns);
+    }
   }
+  if (perhaps.size() < many || any_behind) return;
+  for (const std::int64_t behind_ns : perhaps) clocks.at_most(behind_ns);
 }
 
 bool most_heard_late(const ClockFact& clocks) noexcept {

@@ -116,7 +116,11 @@ struct PathFact {
   std::uint32_t soon = 0;     ///< responses that were asked for again sooner than by a timer
   int keeps = 0;              ///< 1, -1: Facts::keeps of a connection that had told it more than once
   bool counts_early = false;  ///< as in Facts, of a responder there
-  std::uint32_t row = 0;      ///< so many are missing together before it, at most, that were not delivered
+  // Of READs that a timer asked for again, though all that they lack was captured:
+  std::uint32_t whole = 0;  ///< those that lack all of their answer, or its first response
+  std::uint32_t whole_due =
+      0;                  ///< as many would, in 1024ths, if each response were lost as often as any other
+  std::uint32_t row = 0;  ///< so many are missing together before it, at most, that were not delivered
   // And before it:
   std::uint64_t captured = 0;
   std::uint64_t overtaken = 0;  ///< so many of these
@@ -125,12 +129,22 @@ struct PathFact {
   /// order of sending, may have come among the packets of the next.
   [[nodiscard]] bool shuffles() const noexcept { return overtaken * 32 > captured; }
 
+  /// A requester that takes responses in order throws away what overtakes one, and then lacks what came too
+  /// early: never the first of an answer. That is lost as often as any other. Whether it is missing so seldom
+  /// (by two standard deviations) that the others were thrown away.
+  [[nodiscard]] bool throws_away() const noexcept {
+    const std::int64_t due = whole_due, missing = std::int64_t{whole} * 1024;
+    return due > missing && (due - missing) * (due - missing) > 4 * due * 1024;
+  }
+
   /// Whether what may be either was lost, `network`: of all paths. Most requests that are overtaken are
   /// proved to be; not so responses that are asked for at once. Some are thrown away for another that came
   /// late, or their answer is lost: they remain unanswered, too, but they are the fewer.
   [[nodiscard]] bool was_lost(Doubt doubt, const PathFact& network) const noexcept {
     if (doubt == Doubt::named && network.open > 2 * std::uint64_t{network.late}) return true;
     if (doubt == Doubt::unanswered) return lost > late;
+    const bool waited = doubt == Doubt::waited_for || doubt == Doubt::all_waited_for;
+    if (waited && throws_away()) return false;
     if (doubt == Doubt::waited_for && late == 0 && soon == 0) return true;
     return lost > 4 * std::uint64_t{late};
   }
@@ -151,8 +165,11 @@ struct SpaceFacts {
       0;                  ///< so much later packets come than others that were sent after them; 0: seldom
   TimeFact nak_reaction;  ///< from a NAK to the first packet sent again for it
   TimeFact timer;         ///< from the last progress to the packet that the timer sent, at least
-  int within = 0;         ///< so often the requester went on within a message: it does not repeat whole ones
-  int keeps = 0;  ///< the responder keeps what comes early and asks for one packet: for (> 0) and against
+  /// So long a requester waited for an answer and did not send again, twice: its timer is longer.
+  std::int64_t patience_ns = 0;
+  std::int64_t waited_ns = 0;  ///< the same, once
+  int within = 0;  ///< so often the requester went on within a message: it does not repeat whole ones
+  int keeps = 0;   ///< the responder keeps what comes early and asks for one packet: for (> 0) and against
   std::uint32_t responses_lost = 0;  ///< on their way to the capture
   bool counts_early = false;         ///< MSNs count READs and atomics whose responses still wait to be sent
 };

@@ -33,6 +33,7 @@ class Losses {
  private:
   void note_row(std::size_t begin, std::size_t at);
   [[nodiscard]] bool were_sent(std::size_t i) const noexcept;
+  [[nodiscard]] bool is_late(const Loss& loss, const Sent& shows) const;
   [[nodiscard]] bool may_be_late(std::size_t i) const;
   [[nodiscard]] bool came_early(std::size_t begins) const;
   [[nodiscard]] bool came_before(std::int64_t psn, std::size_t began_at) const;
@@ -111,6 +112,7 @@ void Losses::of_gaps() {
     const bool by_mirror = stream_.mirror_gap_before(i);
     const auto miss = [&](const Loss& loss) {
       --room;
+      if (is_late(loss, shows)) return;
       if (!by_mirror || loss.where != Lost::before_capture || asked_for(loss, i)) holes_.push_back(loss);
     };
     const auto missed = [&](const Loss& loss) {
@@ -209,6 +211,15 @@ void Losses::settle_rows() {
     if (open != 0) scene_.said.missing.push_back({from, stream_.sent[row.at].note, open, false});
   }
   std::erase_if(holes_, [](const Loss& hole) { return hole.where == Lost::none; });
+}
+
+/// Whether the repeat that a loss needed comes no later than packets here come behind others that were sent
+/// after them, and no ID tells the order: then it may be what seems to be missing.
+bool Losses::is_late(const Loss& loss, const Sent& shows) const {
+  if (stream_.ids == Ids::order || scene_.facts.disorder_ns <= 0 || loss.needed < 0) return false;
+  const Note& needed = scene_.note_at(loss.needed);
+  return timed(needed, stream_.note_of(shows)) &&
+         needed.time_ns - shows.time_ns <= 2 * scene_.facts.disorder_ns;
 }
 
 /// Whether it came twice at once, though nothing had asked for it again: where IDs do not tell the order of

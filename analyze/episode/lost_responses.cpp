@@ -276,9 +276,8 @@ Responses::Missed Responses::how_missed(std::size_t i, std::int32_t given) const
   return Missed::waited_for;
 }
 
-/// How long after the first answer that it had not seen before the requester goes on with a new request: the
-/// median.
-std::int64_t Responses::requester_reacts_ns() const {
+/// How long after the first answer that it had not seen before the requester goes on with a new request.
+Responses::Reacts Responses::requester_reacts() const {
   List<std::int64_t> took;
   const Note* answer = nullptr;
   for (std::size_t i = 0; i < scene_.notes.size(); ++i) {
@@ -289,10 +288,11 @@ std::int64_t Responses::requester_reacts_ns() const {
     if (fresh && timed(note, *answer)) took.push_back(note.time_ns - answer->time_ns);
     answer = nullptr;
   }
-  if (took.empty()) return 0;
-  const auto middle = took.begin() + static_cast<std::ptrdiff_t>(took.size() / 2);
-  std::nth_element(took.begin(), middle, took.end());
-  return std::max<std::int64_t>(*middle, 0);
+  if (took.empty()) return {};
+  std::sort(took.begin(), took.end());
+  constexpr std::size_t seldom = 16;  // one of so many may have had nothing to ask for
+  const std::size_t slow = took.size() - 1 - took.size() / seldom;
+  return {std::max<std::int64_t>(took[took.size() / 2], 0), std::max<std::int64_t>(took[slow], 0)};
 }
 
 /// Whether an earlier transmission of the response arrived, for all that is known: then it is not missed, and
@@ -319,11 +319,25 @@ bool Responses::lacks_the_rest(const Issue& issue, std::int32_t asked) const {
   return false;
 }
 
+/// Counts by which response the answer to `last` was lacking, where a timer asked again for it.
+void Responses::count_whole(const Issue& last, const Issue& again, std::int32_t given) {
+  const Note& now = scene_.note_at(again.note);
+  const Note& answer = scene_.note_at(given);
+  const std::int64_t responses = last.end - last.first;
+  if (responses < 2 || last.end != again.end || lacks_the_rest(again, last.note)) return;
+  if (!timed(now, answer) || now.time_ns - answer.time_ns < shortest_timer_ns) return;
+  constexpr std::uint32_t unit = 1024, at_most = 1U << 20U;
+  PathFact& path = scene_.facts.back;
+  if (path.whole_due >= at_most) return;
+  if (again.first == last.first) ++path.whole;
+  path.whole_due += static_cast<std::uint32_t>(unit / responses);
+}
+
 /// A READ that is asked again names the response that its requester lacks. If that one was captured, and
 /// nothing else explains it, it was lost behind the capture.
 void Responses::lose_downstream() {
   PathFact& path = scene_.facts.back;
-  const std::int64_t reacts_ns = requester_reacts_ns();
+  const auto [reacts_ns, slowly_ns] = requester_reacts();
   Map<std::int64_t, std::int32_t> claimed;
   Set<std::int32_t> lost;  // notes
   for (std::size_t i = 0; i < scene_.issues.size(); ++i) {
@@ -344,12 +358,15 @@ void Responses::lose_downstream() {
     // Since it was asked for last, or it is not what is missed now.
     std::int32_t asked = -1;
     bool within = false;
+    const Issue* last = nullptr;
     for (std::size_t k = 0; k < i; ++k) {
       if (psn < scene_.issues[k].first || psn >= scene_.issues[k].end) continue;
-      asked = scene_.issues[k].note;
-      within = within || scene_.issues[k].first < psn;
+      last = &scene_.issues[k];
+      asked = last->note;
+      within = within || last->first < psn;
     }
     if (given < asked) continue;
+    if (last != nullptr) count_whole(*last, issue, given);
     if (!within && lacks_the_rest(issue, asked)) continue;  // for that it asks again, and for all at once
     const std::int32_t next = captured_next(at->psn, given, issue.note);
     const Note& now = scene_.note_at(issue.note);
@@ -358,7 +375,10 @@ void Responses::lose_downstream() {
     if (!within && !soon && !others_arrived(i, given)) continue;
     // A slow requester's timer runs out before it has looked at what arrived. Of the READ that it asks for
     // the rest of it has looked at some.
-    if (!soon && now.time_ns - scene_.note_at(given).time_ns < (within ? 4 : 6) * reacts_ns / 3) continue;
+    const std::int64_t since_given = now.time_ns - scene_.note_at(given).time_ns;
+    if (!soon && since_given < (within ? 4 : 6) * reacts_ns / 3) continue;
+    // It has been as slow before.
+    const bool slow = !soon && !within && since_given < slowly_ns;
     if (overtook(at->psn, given, issue.note) || crossed(i, given)) continue;
     if (arrived_before(psn, given, lost)) continue;
     if (asked_for_more_at_once(i)) {
@@ -384,7 +404,7 @@ void Responses::lose_downstream() {
     const bool all_waited_for = next >= 0 && since_next >= std::max(shortest_timer_ns, 8 * reacts_ns) &&
                                 in_order && asked_once && !within && !others_arrived(i, given);
     const Missed missed = how_missed(i, given);
-    if (all_waited_for) {
+    if (all_waited_for || slow) {
       scene_.leave_open(given, issue.note, Doubt::all_waited_for);
     } else if (missed == Missed::lost) {
       ++path.lost;

@@ -167,7 +167,7 @@ void Responses::note_counts() {
     if (told_before && known.own) begun.insert(*known.own);
     const bool under_way = i > 0 && known.own && begun.contains(*known.own) &&
                            sent.time_ns - stream_.sent[i - 1].time_ns < shortest_timer_ns;
-    if (!told_before && !under_way) known.before = executions_.captured_before(sent.note);
+    if (!told_before && !under_way) known.before = executions_.captured_before(stream_.by_then[i]);
     const std::ptrdiff_t part = part_before(i);
     if (part < 0) continue;
     const Response& same = known_[static_cast<std::size_t>(part)];
@@ -226,8 +226,19 @@ bool Responses::counts_unsent() const {
   return false;
 }
 
+/// Whether the requester went back to just that response between the two notes.
+bool Responses::asked_between(std::int64_t psn, std::int32_t from, std::int32_t until) const {
+  for (auto at = std::lower_bound(by_first_.begin(), by_first_.end(), std::pair{psn, 0U});
+       at != by_first_.end() && at->first == psn; ++at) {
+    const std::int32_t note = scene_.issues[at->second].note;
+    if (note > from && note < until) return true;
+  }
+  return false;
+}
+
 /// The response before it of the same answer: only the first or only one of an answer begins one, whatever
-/// came late in between. -1: it begins one itself, or what it goes on with was not captured.
+/// came late in between, but for one that is asked for again from there on: Soft-RoCE gives the rest of a
+/// READ as it gave all of it. -1: it begins one itself, or what it goes on with was not captured.
 std::ptrdiff_t Responses::part_before(std::size_t i) const {
   const Sent& now = stream_.sent[i];
   if (dissect::opcode_info(stream_.note_of(now).opcode).starts_message()) return -1;
@@ -235,6 +246,7 @@ std::ptrdiff_t Responses::part_before(std::size_t i) const {
   for (std::size_t k = i; k-- > 0 && i - k <= late_in_between;) {
     const Sent& last = stream_.sent[k];
     if (static_cast<std::ptrdiff_t>(k) == now.before) break;  // that one was the next
+    if (asked_between(stream_.note_of(now).psn, last.note, now.note)) break;
     if (last.psn + 1 == now.psn) return static_cast<std::ptrdiff_t>(k);
     if (last.psn < now.psn && known_[i].own && known_[i].own == known_[k].own)
       return static_cast<std::ptrdiff_t>(k);

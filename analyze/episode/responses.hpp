@@ -70,6 +70,7 @@ class Responses {
   void note_counts();
   [[nodiscard]] bool counts_early() const;
   [[nodiscard]] bool counts_unsent() const;
+  [[nodiscard]] bool asked_between(std::int64_t psn, std::int32_t from, std::int32_t until) const;
   [[nodiscard]] std::ptrdiff_t part_before(std::size_t i) const;
   void weigh();
   void rule();
@@ -94,10 +95,15 @@ class Responses {
   [[nodiscard]] bool asked_from(std::int64_t psn, std::int32_t from, std::int32_t until) const;
   [[nodiscard]] bool was_taken(std::int64_t number, const Sent& shows) const;
   void lose_downstream();
+  void count_whole(const Issue& last, const Issue& again, std::int32_t given);
   [[nodiscard]] bool lacks_the_rest(const Issue& issue, std::int32_t asked) const;
   [[nodiscard]] bool arrived_before(std::int64_t psn, std::int32_t given,
                                     const Set<std::int32_t>& lost) const;
-  [[nodiscard]] std::int64_t requester_reacts_ns() const;
+  struct Reacts {
+    std::int64_t median_ns = 0;
+    std::int64_t slow_ns = 0;  ///< nearly the longest
+  };
+  [[nodiscard]] Reacts requester_reacts() const;
   [[nodiscard]] std::int64_t begins_pass(std::size_t i) const;
   enum class Missed : std::uint8_t { at_once, waited_for, lost };
   [[nodiscard]] Missed how_missed(std::size_t i, std::int32_t given) const;

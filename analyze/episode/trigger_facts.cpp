@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "analyze/episode/scratch.hpp"
 #include "analyze/episode/thresholds.hpp"
@@ -133,6 +134,40 @@ void Triggers::learn_reactions() {
   learn_typical(scene_.facts.nak_reaction, sure.empty() ? likely : sure);
 }
 
+/// How long the requester waited for an answer without sending again: its timer is longer. A host that stood
+/// still may have waited once; twice is taken for a rule.
+void Triggers::learn_patience() {
+  std::int64_t top = std::numeric_limits<std::int64_t>::min();
+  SpaceFacts& facts = scene_.facts;
+  for (std::size_t i = 0; i < scene_.notes.size(); ++i) {
+    const Note& note = scene_.notes[i];
+    const auto index = static_cast<std::int32_t>(i);
+    const std::int64_t acked = scene_.answers.acked_before(index);
+    if (note.request) {
+      top = std::max(top, note.psn + std::max(note.count, 1));
+      continue;
+    }
+    const bool progress = scene_.answers.acked_before(index + 1) > acked;
+    if (note.before || !progress || acked >= top || i == 0) continue;
+    // Unless the timer ran out just then, and the answer crossed what it sent.
+    const auto next = std::find_if(scene_.notes.begin() + index + 1, scene_.notes.end(),
+                                   [](const Note& each) { return each.request; });
+    if (next == scene_.notes.end() || next->psn < top) continue;
+    const std::int64_t waited = since(index - 1, index);
+    if (waited > facts.waited_ns) {
+      facts.patience_ns = std::exchange(facts.waited_ns, waited);
+    } else {
+      facts.patience_ns = std::max(facts.patience_ns, waited);
+    }
+  }
+}
+
+/// No timer was seen to run out sooner.
+std::int64_t Triggers::patience_ns() const noexcept {
+  const SpaceFacts& facts = scene_.facts;
+  return facts.timer.witnesses > 1 ? std::min(facts.patience_ns, facts.timer.typical_ns) : facts.patience_ns;
+}
+
 /// Longer than a sender pauses that has something to send: of those that are slow to answer timers may be
 /// shorter.
 std::int64_t Triggers::pause_ns() const noexcept {
@@ -158,7 +193,7 @@ void Triggers::learn_timer() {
     const bool asked_for = std::any_of(asked.begin(), asked.end(), [&](const Asked& each) {
       return each.note >= now.before ? each.psn <= sent.psn : each.psn == sent.psn && passed(now, each);
     });
-    if (!asked_for) timers.push_back(now.stall_ns);
+    if (!asked_for && now.stall_ns >= patience_ns() / 8 * 7) timers.push_back(now.stall_ns);
   }
   learn_least(scene_.facts.timer, timers);
   // Who reacts just when the timer would have run out has not heard the NAK.

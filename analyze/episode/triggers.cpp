@@ -29,6 +29,7 @@ Triggers::Triggers(Scene& scene, const Stream& stream)
   follow_responses();
   measure_answers();
   learn_reactions();
+  learn_patience();
   learn_timer();
 }
 
@@ -63,6 +64,12 @@ Triggers::Moment Triggers::moment_of(std::size_t i) const {
   // What was confirmed before the episode had been sent, though that is forgotten.
   now.sent_before = sent.previous >= 0 || (sent.psn < scene_.facts.acked && sent.psn >= scene_.facts.first) ||
                     inside_read_[at];
+  if (!now.sent_before) {  // or in a pass for a NAK, which lost its head
+    const auto asked = scene_.answers.asked_before(now.at);
+    now.sent_before = std::any_of(asked.begin(), asked.end(), [&](const Asked& each) {
+      return !each.rnr && each.psn == sent.psn && reacted(now, each);
+    });
+  }
   const Operation operation = dissect::opcode_info(stream_.note_of(sent).opcode).operation;
   now.read = operation == Operation::read_request;
   now.own_answer = answered_on_its_own(operation);
@@ -300,13 +307,16 @@ void Triggers::offer_naks(const Moment& now, const Used& used, Trigger& best) co
 void Triggers::offer_asked(const Moment& now, const Asked& asked, bool twin, Trigger& best) const {
   const bool sent_since = asked.psn == now.sent.psn && now.before > asked.note;
   if (asked.rnr) {
-    // What was sent sooner than it may react is no reaction.
-    if (!sent_since || heard_since(asked, now.before) * 2 < asked.wait_ns) offer_rnr_nak(now, asked, best);
+    // What was sent sooner than it may react is no reaction, nor what a pass that was under way came to.
+    if (!sent_since || heard_since(asked, now.before) * 2 < asked.wait_ns || passed(now, asked))
+      offer_rnr_nak(now, asked, best);
   } else if (!sent_since) {
     offer_nak(now, asked, best);
   } else if (const bool in_pass = passed(now, asked); twin || in_pass) {
     const bool sure = stream_.ids == Ids::order && first_to_confirm(asked);
-    const float bits = !in_pass ? 4.0F : sure ? 1.0F : 1.5F + reaction_bits(since(asked.note, now.at), true);
+    const float bits = !in_pass ? 4.0F
+                       : sure   ? 1.0F
+                                : 1.5F + reaction_bits(since(asked.note, now.at), stream_.ids != Ids::order);
     if (bits < best.bits) best = {Rule::sequence_nak, bits, asked.note};
   }
 }
@@ -326,7 +336,9 @@ void Triggers::offer_timer(const Moment& now, Trigger& best) const {
   const std::int64_t done = done_before(now.at);
   const bool known = done >= scene_.facts.first;
   const bool head_missing = known && sent.psn > done;
-  const float head = head_missing ? missing_bits(sent.psn - done) : 0.0F;
+  constexpr float impatient = 8;
+  const bool too_soon = now.stall_ns > 0 && now.stall_ns < patience_ns() / 8 * 7;
+  const float head = (head_missing ? missing_bits(sent.psn - done) : 0.0F) + (too_soon ? impatient : 0.0F);
   const auto offer_from = [&](float bits) {
     if (bits + head < best.bits) best = {rule, bits + head, -1, head_missing ? done : -1};
   };

@@ -69,6 +69,8 @@ class Triggers {
   void learn_reactions();
   [[nodiscard]] std::int64_t pause_ns() const noexcept;
   void learn_timer();
+  void learn_patience();
+  [[nodiscard]] std::int64_t patience_ns() const noexcept;
   void look_through();
   void follow_responses();
   void measure_answers();
