@@ -25,14 +25,17 @@ Rules
 3. The requests of a queue pair, in the order sent: a request whose first PSN lies before the end of what was sent is
    a *repeat*. Where the PSN steps back a new *run* begins (the sender went back); the trigger of the run is the cause
    of all its repeats. A READ request takes as many PSNs as it has responses.
-4. Trigger of a run that begins at PSN s, from the notices that reached the sender since it last went back, first that
-   fits: (a) an RNR NAK of s: rnr; (b) a sequence NAK of s: nak; (c) an RNR NAK beyond s: rnr (Soft-RoCE goes back to
-   its own oldest unacknowledged packet); (d) a NAK of p < s after which all up to s was acknowledged, or whose own
-   PSN is still the oldest unacknowledged (the packets p to s-1 of the run were lost before the capture): that NAK's
-   kind; (e) an answer beyond a missing READ response or atomic ACK: implied; (f) silence. Going back uses up all
-   notices, except that the sequence NAK which follows an RNR NAK may cause one more go-back, which then is a `nak`, and
-   that a NAK beyond s acknowledges s, so it waits to be handled yet.
-5. Cause, in the words of the contract: nak, rnr; with triggers (e) and (f) read_retry for READ requests and timeout
+4. Trigger of a run that begins at PSN s, from the notices that reached the sender and were not used, first that fits:
+   (a) of RNR NAKs and sequence NAKs of s the one that came first since the sender last went back, else the one that
+   came first: rnr or nak (a requester handles them in that order: a NAK at once, an RNR NAK when its timer has run,
+   which may be later); (b) an RNR NAK beyond s: rnr (Soft-RoCE goes back to its own oldest unacknowledged packet);
+   (c) a NAK of p < s after which all up to s was acknowledged, or whose own PSN is still the oldest unacknowledged
+   (the packets p to s-1 of the run were lost before the capture): that NAK's kind; (d) an answer beyond a missing READ
+   response or atomic ACK: implied; (e) silence. For (b) and (c) only since the sender last went back: what it went
+   back past has its effect at its own PSN or none, else the timer that runs out long after would be a `nak`. Going
+   back uses up all notices, except those beyond s, which acknowledge s and so were not handled yet, and of those of s
+   the ones of the other kind than that which caused it: each may cause one more go-back.
+5. Cause, in the words of the contract: nak, rnr; with triggers (d) and (e) read_retry for READ requests and timeout
    for all others. An answer that carries data (READ response, atomic ACK) is a repeat when its PSN was answered
    before; read_retry for READ responses, the cause of the request for others. Where a NAK made the requester send the
    READ again, of which the contract does not speak, its cause is right for the responses, too. ACKs repeat nothing.
@@ -66,9 +69,11 @@ import subprocess
 import sys
 
 sys.dont_write_bytecode = True  # the source tree stays clean
+import truth_frames as frames  # noqa: E402
 import truth_samples  # noqa: E402
 from truth_compare import CAUSES, compare  # noqa: E402
 from truth_exceptions import EXCEPTIONS, KERNEL  # noqa: E402
+from truth_scenario import host_of  # noqa: E402
 
 SKIP = 77
 FIELDS = ("frame.number", "roce.analysis.retransmission", "roce.analysis.retransmission.cause",
@@ -128,7 +133,9 @@ def oracle_agrees(sample):
         rnr = [n for n in notices if n.kind == "rnr"]
         if not rnr:
             expect(f"{host} went back", len(runs), sample.counter(host, "completer_retry_err"))
-        expect(f"sequence NAKs to {host}", len(notices) - len(rnr), sample.counter(peer, "out_of_seq_request"))
+        sent = [t for t in scenario.transmissions
+                if t.service == frames.RC_SERVICE and t.sequence_nak and host_of(t.dst) == host]
+        expect(f"sequence NAKs to {host}", len(sent), sample.counter(peer, "out_of_seq_request"))
         expect(f"RNR NAKs to {host}", len(rnr), sample.counter(host, "rcvd_rnr_err"))
         repeats = [t for one in requests for r in one.runs for t in r.sent if t.repeat]
         if not notices and all(scenario.arrived(t.packet) for one in requests for r in one.runs for t in r.sent):

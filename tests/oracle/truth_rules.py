@@ -32,7 +32,8 @@ class Run:
 
 class Notice:
     def __init__(self, kind, packet):
-        self.kind, self.psn, self.time, self.packet, self.used = kind, packet.psn, packet.time, packet, False
+        self.kind, self.psn, self.time, self.packet = kind, packet.psn, packet.time, packet
+        self.used = self.passed = False  # passed: the sender went back since it came
 
 
 class Requests:
@@ -87,27 +88,27 @@ class Requests:
         return "read_retry" if packet.operation == frames.READ_REQUEST else "timeout"
 
     def go_back(self, psn, time):
-        trigger = ""
         fresh = [n for n in self.notices if not n.used]
         exact = [n for n in fresh if n.psn == psn]
-        # Progress since the NAK moves the point of return on; a lost first packet lets it seem to be further on.
-        passed = [n for n in fresh if later(n.psn, psn) < 0 and self.unacknowledged in (psn, n.psn)]
-        if any(n.kind == RNR for n in exact):
-            trigger = RNR
-        elif exact:
-            trigger = NAK
-        elif any(n.kind == RNR and later(n.psn, psn) > 0 for n in fresh):
-            trigger = RNR  # an RNR NAK does not move Soft-RoCE's point of return to its own PSN
-        elif passed:
-            trigger = passed[-1].kind
+        ahead = [n for n in fresh if n.kind == RNR and later(n.psn, psn) > 0 and not n.passed]
+        # Progress since the NAK moves the point of return on; a lost first packet lets it seem to be further on. What
+        # the sender went back past waits for its own PSN only.
+        passed = [n for n in fresh if later(n.psn, psn) < 0 and self.unacknowledged in (psn, n.psn) and not n.passed]
+        if exact:
+            # They are handled in the order in which they came.
+            cause = next((n for n in exact if not n.passed), exact[0])
+        elif ahead:
+            cause = ahead[0]  # an RNR NAK does not move Soft-RoCE's point of return to its own PSN
         else:
-            trigger = IMPLIED if self.implied else SILENCE
+            cause = passed[-1] if passed else None
+        trigger = cause.kind if cause is not None else IMPLIED if self.implied else SILENCE
         for notice in self.notices:
-            # The sequence NAK that follows an RNR NAK can make the sender go back once more. One that acknowledges what
-            # is sent again was not handled yet: a slow sender may go back by its timer meanwhile.
-            ahead = later(notice.psn, psn)
-            waits = notice.kind == NAK and (ahead > 0 or (trigger == RNR and ahead == 0))
-            notice.used = notice.used or not waits
+            # A notice of the other kind that follows can make the sender go back once more: an RNR NAK waits for its
+            # timer, and a NAK that comes meanwhile or behind it for its turn. One that acknowledges what is sent again
+            # was not handled yet: a slow sender may go back by its timer meanwhile.
+            beyond = later(notice.psn, psn)
+            waits = notice is not cause and (beyond > 0 or (beyond == 0 and exact and notice.kind != trigger))
+            notice.used, notice.passed = notice.used or not waits, True
         self.implied = False
         run = Run(trigger, time)
         run.named = trigger in (NAK, RNR)

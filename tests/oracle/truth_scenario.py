@@ -286,7 +286,7 @@ class Scenario:
             if host == requester and not self.incomplete:
                 self.ahead_of_requests(capture, exchange)
             self.ahead_of_responses(capture, exchange)
-            self.notices(capture, exchange)
+        self.notices(capture)
         for transmission in self.transmissions:
             if transmission.operation == frames.ACKNOWLEDGE and transmission.service == RC and \
                     not self.arrived(transmission):
@@ -373,13 +373,13 @@ class Scenario:
             if not self.arrived(transmission.packet) and transmission not in named:
                 capture.flows[transmission.packet.flow[:3]].lost_after_window += 1
 
-    def notices(self, capture, exchange):
-        for notice in exchange.requests.notices:
-            flow = capture.flows[notice.packet.flow[:3]]
-            if notice.kind == NAK:
-                flow.naks += 1
-            else:
-                flow.rnr_naks += 1
+    def notices(self, capture):
+        """The NAKs that it holds: some do not reach the requester."""
+        for sent, shown in capture.sighting.first.items():
+            if sent.service == RC and shown.whole:
+                flow = capture.flows[sent.flow[:3]]
+                flow.naks += int(sent.sequence_nak)
+                flow.rnr_naks += int(sent.rnr_nak)
 
 
 def split_by_interface(packets, total):
