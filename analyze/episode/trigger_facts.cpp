@@ -193,7 +193,7 @@ void Triggers::learn_timer() {
     const bool asked_for = std::any_of(asked.begin(), asked.end(), [&](const Asked& each) {
       return each.note >= now.before ? each.psn <= sent.psn : each.psn == sent.psn && passed(now, each);
     });
-    if (!asked_for && now.stall_ns >= patience_ns() / 8 * 7) timers.push_back(now.stall_ns);
+    if (!asked_for) timers.push_back(now.stall_ns);
   }
   learn_least(scene_.facts.timer, timers);
   // Who reacts just when the timer would have run out has not heard the NAK.

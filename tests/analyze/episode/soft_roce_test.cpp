@@ -122,6 +122,30 @@ TEST(SoftRoce, ATimerIsLongerThanItsRequesterWaited) {
       "93000 ack 17      | \n");
 }
 
+/// A host that stood still waited longer than its timer takes. What it sends again soon is no copy.
+TEST(SoftRoce, ATimerThatWasSeenToRunOutIsNoLonger) {
+  expect_said(
+      "0 write 10     | \n"
+      "15000 ack 10   | \n"
+      "16000 write 11 | \n"
+      "31000 ack 11   | \n"
+      "32000 write 12 | \n"
+      "32001 write 13 | \n"
+      "37200 write 12 | timeout\n"
+      "37201 write 13 | timeout\n"
+      "43000 ack 13   | \n"
+      "44000 write 14 | \n"
+      "44001 write 15 | \n"
+      "49200 write 14 | timeout\n"
+      "49201 write 15 | timeout\n"
+      "55000 ack 15   | \n"
+      "56000 write 16 | \n"
+      "56001 write 17 | \n"
+      "61200 write 16 | timeout\n"
+      "61201 write 17 | timeout\n"
+      "66000 ack 17   | \n");
+}
+
 /// Lost, the first response of an answer would be missing as often as any other.
 TEST(SoftRoce, WhoLacksNoFirstResponseThrowsOthersAway) {
   PathFact path;
