@@ -4,7 +4,7 @@
 Where an impairment stands between two captures, a transmission of the first without a partner in the
 second was lost; a second partner is a duplicate made by the network. IPv6 has no ID: of equal packets that
 one is taken whose way took most nearly the time that others of its direction needed, for any of them may have
-been lost. A packet without an equal is paired with the unseen transmission that at most two flipped bits
+been lost; but none that would have come sooner than any of those others, or before it was sent. A packet without an equal is paired with the unseen transmission that at most two flipped bits
 separate from it.
 """
 
@@ -64,10 +64,12 @@ def match(transmissions, packets):
         if not candidates:
             left.append(packet)
             continue
-        took = usual.get(packet.src, 0)
-        best = min(candidates, key=lambda sent, at=packet.time - took: abs(at - sent.time))
+        took, least = usual.get(packet.src, (0, packet.time - candidates[-1].time))
+        # None is captured sooner than any other came.
+        possible = [sent for sent in candidates if packet.time - sent.time >= least] or candidates
+        best = min(possible, key=lambda sent, at=packet.time - took: abs(at - sent.time))
         # Those that were sent at once came in order.
-        best = next(sent for sent in candidates if abs(sent.time - best.time) < AT_ONCE)
+        best = next(sent for sent in possible if abs(sent.time - best.time) < AT_ONCE)
         show(sighting, packet, best)
         if len(candidates) > 1:
             candidates.remove(best)
@@ -76,14 +78,14 @@ def match(transmissions, packets):
 
 
 def usual_times(waiting, packets):
-    """{source: median of the time between the captures} of those without an equal."""
+    """{source: (median, least) of the time between the captures} of those without an equal."""
     times, shown = collections.defaultdict(list), set()
     for packet in packets:
         candidates = waiting.get(key(packet), ())
         if len(candidates) == 1 and candidates[0] not in shown:
             shown.add(candidates[0])
             times[packet.src].append(packet.time - candidates[0].time)
-    return {source: sorted(of)[len(of) // 2] for source, of in times.items()}
+    return {source: (sorted(of)[len(of) // 2], min(of)) for source, of in times.items()}
 
 
 def damaged(sighting, transmissions, left):
