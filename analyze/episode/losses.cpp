@@ -336,8 +336,9 @@ bool Losses::inside_answer(std::int64_t psn) const noexcept {
 void Losses::judge_holes() {
   CaptureFact& capture = scene_.facts.capture;
   capture.captured += static_cast<std::uint32_t>(stream_.sent.size());
-  const bool in_order = stream_.ids == Ids::order;
-  if (capture.is_sample() || (!in_order && scene_.facts.there.shuffles())) return;
+  // Where the order is lost and no ID tells it, what is missing of a pass came among those of another.
+  const bool lost_order = scene_.facts.there.shuffles() || scene_.facts.disorder_ns >= paths_differ_ns;
+  if (capture.is_sample() || (stream_.ids != Ids::order && lost_order)) return;
   for (Loss& hole : holes_) {
     hole.or_missed = hole.or_missed && !gone_back_to(hole);
     if (hole.or_missed && capture.has_holes()) continue;

@@ -19,6 +19,10 @@ inline constexpr std::int64_t latest_stamp_ns = 250'000;
 /// Longer than a mirror takes to show a packet again.
 inline constexpr std::int64_t quiet_ns = 1'000'000;
 
+/// The paths of one fabric differ by less. Where packets come later than that behind others that were sent
+/// after them, passes go by meanwhile.
+inline constexpr std::int64_t paths_differ_ns = 1'000'000;
+
 /// How exactly a mirror's lag is the same: what a port needs for a packet that is in the way.
 inline constexpr std::int64_t steady_ns = 300;
 

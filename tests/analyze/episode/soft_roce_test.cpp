@@ -146,6 +146,24 @@ TEST(SoftRoce, ATimerThatWasSeenToRunOutIsNoLonger) {
       "66000 ack 17   | \n");
 }
 
+/// What is missing there may have come among the packets of the next pass.
+TEST(SoftRoce, NothingIsLostWherePassesAreMixedUp) {
+  const std::string text =
+      "0 write 10     | \n"
+      "1 write 11     | \n"
+      "3 write 13     | \n"
+      "20000 nak 12   | \n"
+      "40000 write 12 | nak";
+  const std::string rest =
+      "\n"
+      "40001 write 13 | nak\n"
+      "60000 ack 13   | \n";
+  expect_said(text + " before=1" + rest);
+  Facts facts;
+  facts.disorder_ns = 3'000'000;
+  expect_said(text + rest, facts);
+}
+
 /// Lost, the first response of an answer would be missing as often as any other.
 TEST(SoftRoce, WhoLacksNoFirstResponseThrowsOthersAway) {
   PathFact path;
