@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -118,6 +119,42 @@ std::string ended_words(const Trouble& trouble) {
                         verb(trouble.spent, "ends", "end"));
   }
   return text;
+}
+
+/// Whether what the one sender of a half sends are answers, or some of it.
+bool answers(const Connection& half) {
+  const Requester& asked = half.requester[1];
+  if (asked.acks != 0 || asked.trouble->naks != NakCounts{}) return true;
+  return half.requester[0].requests == 0 && half.packets[0] > half.cnps[0];
+}
+
+/// Whether the capture has answers between the two hosts of which nobody knows whose they are: to a queue
+/// pair of which it is not known either which answers it gets.
+bool answers_unassigned(const Snapshot& snapshot, const Trouble& trouble) {
+  std::set<Route> asked;  // by halves
+  for (const auto& [id, side] : trouble.sides) {
+    const Connection* const connection = find_connection(snapshot.connections, id);
+    if (connection == nullptr || connection->paired()) continue;
+    if (trouble.failed != 0 && connection->state != Connection::State::failed) continue;
+    asked.emplace(connection->ends[side].address, connection->ends[1 - side].address);
+  }
+  if (asked.empty()) return false;
+  return std::any_of(snapshot.connections.begin(), snapshot.connections.end(), [&](const Connection& half) {
+    return !half.paired() && asked.contains({half.ends[1].address, half.ends[0].address}) && answers(half);
+  });
+}
+
+std::string unassigned_words(const Said& w) {
+  return fmt::format("answers of {} are in this capture, but which queue pair they are to is not known",
+                     w.to.name);
+}
+
+/// Of requests that were sent again.
+std::string unanswered_words(const Snapshot& snapshot, const Trouble& t, const Said& w) {
+  if (2 * t.missing > t.at_least)
+    return "packets of them are missing here, lost upstream of this capture or not captured";
+  if (answers_unassigned(snapshot, t)) return unassigned_words(w);
+  return t.over() ? "no answer to them came in time" : "no answer to them came until this capture ended";
 }
 
 /// What the requests of a timer that is too short look like.
@@ -235,6 +272,10 @@ std::string sentence_of(const Snapshot& snapshot, const Trouble& t, const HitSha
                          t.at_least == 1 ? std::string("a request") : fmt::format("{} requests", t.at_least),
                          w.from.name, refused_words(snapshot, t), queue_pairs(t.failed));
     case RootCause::no_answer:
+      if (t.failed == 0 && answers_unassigned(snapshot, t))
+        return fmt::format("{} asked {} again and again, up to the end of this capture ({}): {}{}",
+                           w.from.name, w.to.name, queue_pairs(t.sides.size()), unassigned_words(w),
+                           ended_words(t));
       if (t.failed == 0) {
         if (t.spent == t.sides.size())
           return fmt::format("{} {} no answer from {}{}", w.from.name, w.from.does("gets", "get"), w.to.name,
@@ -247,15 +288,11 @@ std::string sentence_of(const Snapshot& snapshot, const Trouble& t, const HitSha
                          queue_pairs(t.failed),
                          t.off_psns()
                              ? "answers to other PSNs only, as if both ends began with different ones,"
-                             : "no answer");
+                         : answers_unassigned(snapshot, t) ? "no answer that is known to be to them"
+                                                           : "no answer");
     case RootCause::request_or_answer_lost:
-      return fmt::format(
-          "{} sent requests to {} again after a timeout, {}: {}{}{}", w.from.name, w.to.name, times(t),
-          2 * t.missing > t.at_least
-              ? "packets of them are missing here, lost upstream of this capture or not captured"
-          : t.over() ? "no answer to them came in time"
-                     : "no answer to them came until this capture ended",
-          w.repeats, ended_words(t));
+      return fmt::format("{} sent requests to {} again after a timeout, {}: {}{}{}", w.from.name, w.to.name,
+                         times(t), unanswered_words(snapshot, t, w), w.repeats, ended_words(t));
     case RootCause::pause:
       return fmt::format("{} {} {}, for up to {}: what is sent to {} waits{}{}", w.to.name,
                          w.to.does("pauses its link", "pause their links"), times(t), wait_text(t.timer_ns()),

@@ -724,5 +724,26 @@ TEST(Troubles, NoTimerIsShorterThanThatOfCodeOne) {
   EXPECT_EQ(trouble.timer_ns(), 1080U);
 }
 
+/// Two halves: what one sends may be the answers that the other waits for.
+TEST(Diagnosis, AnswersOfWhichNobodyKnowsWhoseTheyAreAreAnswers) {
+  const auto said = [](unsigned from, unsigned to, std::uint64_t acks) {
+    DiagnosisMaker maker;
+    Connection& asks = maker.connect_half(1, 2);
+    Connection& half = maker.connect_half(from, to);
+    half.requester[1].acks = acks;
+    What timer{.what = IncidentKind::timeout, .place = IncidentPlace::not_known, .learned = LearnedBy::timer};
+    for (int i = 0; i < 5; ++i) maker.happened(asks, timer);
+    for (const Diagnosis& d : maker.say()) {
+      if (d.cause == "request_or_answer_lost") return d.sentence;
+    }
+    return std::string();
+  };
+  const std::string known =
+      "answers of 10.0.0.2 are in this capture, but which queue pair they are to is not known";
+  EXPECT_NE(said(2, 1, 7).find(known), std::string::npos) << said(2, 1, 7);
+  EXPECT_NE(said(2, 1, 0).find("no answer to them came in time"), std::string::npos) << said(2, 1, 0);
+  EXPECT_NE(said(3, 1, 7).find("no answer to them came in time"), std::string::npos) << said(3, 1, 7);
+}
+
 }  // namespace
 }  // namespace roce::analyze
