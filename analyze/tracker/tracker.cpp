@@ -235,6 +235,15 @@ bool Tracker::Impl::bears_witness(std::uint32_t place, const PacketRecord& recor
   return !state.header_wrong && (state.icrc_by_capture() || !right_senders.contains(record.key.src));
 }
 
+PsnSpace& Tracker::Impl::space_of(Track& track, unsigned requester) {
+  std::unique_ptr<PsnSpace>& space = track.spaces[requester];
+  if (!space) {
+    space = std::make_unique<PsnSpace>(requester);
+    link(track);
+  }
+  return *space;
+}
+
 /// Opens the short way for the flows of a connection. An answer of a flow that still looks for the other
 /// direction is evidence, so it goes the long way.
 void Tracker::Impl::link(const Track& track) {
@@ -378,8 +387,8 @@ Verdict Tracker::Impl::step_now(std::uint32_t connection, unsigned side, const P
   if (record.icrc_wrong() && counts) happened(s, side, Event::icrc_mismatch);
   if (!followed) {
     book_ruling(s, false);  // it witnesses nothing but its damage
-    if (record.trimmed() && info.service == Service::uc && info.has_payload && track.spaces[side] != nullptr)
-      track.spaces[side]->note_trimmed(record, number);
+    if (record.trimmed() && info.service == Service::uc && info.has_payload)
+      space_of(track, side).note_trimmed(record, number);
   } else if (info.operation == dissect::Operation::cnp) {
     if (counts) ++c.cnps[side];
     happened(s, side, Event::cnp);
@@ -387,15 +396,11 @@ Verdict Tracker::Impl::step_now(std::uint32_t connection, unsigned side, const P
     if (Series::Bucket* bucket = counts ? s.bucket() : nullptr) ++bucket->cnps;
   } else if (info.defined && has_sequence(info.service)) {
     const unsigned requester = info.response ? side ^ 1U : side;
-    std::unique_ptr<PsnSpace>& space = track.spaces[requester];
-    if (!space) {
-      space = std::make_unique<PsnSpace>(requester);
-      link(track);
-    }
+    PsnSpace& space = space_of(track, requester);
     if (info.response) {
-      space->answer(s);
+      space.answer(s);
     } else if (info.request) {
-      space->request(s);
+      space.request(s);
     }
     book_ruling(s, track.views != nullptr);
     leave_open(track, s);

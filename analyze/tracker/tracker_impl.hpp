@@ -225,6 +225,7 @@ struct Tracker::Impl {
   void retire(std::uint32_t place);
   void retire_use(std::uint32_t place);
   void note_frame(FlowState& state, const PacketBrief& record, std::uint64_t number);
+  PsnSpace& space_of(Track& track, unsigned requester);
   Verdict step(std::uint32_t connection, unsigned side, const PacketRecord& record, std::uint64_t number,
                std::uint32_t place);
   Verdict step_now(std::uint32_t connection, unsigned side, const PacketRecord& record, std::uint64_t number,

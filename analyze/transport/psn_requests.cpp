@@ -37,6 +37,7 @@ void PsnSpace::begin(const PacketBrief& r) {
   req_.first_id = r.ip_id;
   if (resp_.answered < 0) resp_.answered = req_.first;
   req_.seen = true;
+  place_trimmed();
 }
 
 Cause PsnSpace::cause_of_damaged(const PacketRecord& r) const noexcept {
@@ -46,8 +47,13 @@ Cause PsnSpace::cause_of_damaged(const PacketRecord& r) const noexcept {
 }
 
 void PsnSpace::note_trimmed(const PacketRecord& r, std::uint64_t number) {
-  if (!req_.seen || trimmed_.size() >= trimmed_at_most) return;
-  trimmed_.push_back({place(r.psn), number, r.time_ns, r.has(PacketRecord::selected)});
+  if (trimmed_.size() >= trimmed_at_most) return;
+  trimmed_.push_back({req_.seen ? place(r.psn) : r.psn, number, r.time_ns, r.has(PacketRecord::selected)});
+}
+
+/// What was trimmed before the first whole packet came.
+void PsnSpace::place_trimmed() noexcept {
+  for (TrimmedAway& each : trimmed_) each.psn = place(static_cast<std::uint32_t>(each.psn));
 }
 
 void PsnSpace::request(Step& s) {
@@ -125,6 +131,8 @@ void PsnSpace::accept(Step& s, std::int64_t psn, std::int64_t count) {
     note_gap(s, psn - req_.next);
     // Where there are READs, their responses have some of these PSNs.
     note_break(s, psn - req_.next, first_answer_ < 0 ? sent_.find(req_.next - 1) : nullptr);
+    if (s.info.service == dissect::Service::uc)
+      finish_gaps_of_uc(s.connection, s.flow(side_), s.shared, false);
     gaps_.add(gap_before(s, req_.next, psn, sent_));
     if (s.info.service == dissect::Service::uc && messages_.destroyed_by_gap(s.info))
       happened(s, side_, Event::uc_message_lost);

@@ -146,6 +146,11 @@ class PsnGaps {
 
   [[nodiscard]] bool empty() const noexcept { return list_ == nullptr || list_->empty(); }
   void add(const PsnGap& gap);
+  /// The oldest gap, where it would go soon; nullptr if there is room for more.
+  [[nodiscard]] const PsnGap* oldest_of_many() const noexcept {
+    return list_ == nullptr || list_->size() < limit / 2 ? nullptr : &list_->front();
+  }
+  void forget_oldest() { list_->erase(list_->begin()); }
   /// The gap that has `psn`; nullptr if none.
   [[nodiscard]] const PsnGap* find(std::int64_t psn) const noexcept;
   [[nodiscard]] bool any_in(std::int64_t from, std::int64_t to) const noexcept {

@@ -23,6 +23,52 @@ void PsnSpace::note_order(Step& s) const {
   happened(s, s.side, Event::time_backwards);
 }
 
+/// Of UC: books what was trimmed from `from` to `to`, and forgets all before `to`. Returns how many PSNs it
+/// was.
+std::int64_t PsnSpace::lose_trimmed(std::int64_t from, std::int64_t to, Connection& connection, Flow* flow,
+                                    TrackerShared& shared) {
+  const auto by_psn = [](const TrimmedAway& one, const TrimmedAway& other) { return one.psn < other.psn; };
+  const auto first = std::stable_partition(trimmed_.begin(), trimmed_.end(),
+                                           [to](const TrimmedAway& each) { return each.psn >= to; });
+  std::stable_sort(first, trimmed_.end(), by_psn);
+  std::int64_t count = 0, last = -1;
+  for (auto each = first; each != trimmed_.end(); ++each) {
+    if (each->psn < from || each->psn == last) continue;  // the capture shows it twice
+    last = each->psn;
+    ++count;
+    Verdict* const verdict = shared.verdicts != nullptr ? shared.verdicts->at(each->frame) : nullptr;
+    book_loss({Lost::trimmed, side_, each->frame, side_, each->time_ns, 1, each->counts}, connection, flow,
+              shared.series, verdict);
+  }
+  trimmed_.erase(first, trimmed_.end());
+  return count;
+}
+
+/// What UC did not deliver is gone; nobody says whether it was lost or missed by the capture. `all`: else
+/// only those that are so old that nothing of them comes late.
+void PsnSpace::finish_gaps_of_uc(Connection& connection, Flow* flow, TrackerShared& shared, bool all) {
+  const auto lose = [&](const PsnGap& gap) {
+    const bool by_mirror = shared.mirror_gaps_to(gap.before) != shared.mirror_gaps_to(gap.frame);
+    note_unseen(gap, gap.to, UnseenIs::open, shared);
+    const std::int64_t missing = gap.to - gap.from - lose_trimmed(gap.from, gap.to, connection, flow, shared);
+    if (by_mirror || missing <= 0) return;
+    Verdict* const verdict = shared.verdicts != nullptr ? shared.verdicts->at(gap.frame) : nullptr;
+    book_loss({Lost::before_capture, side_, gap.frame, side_, gap.time_ns,
+               static_cast<std::uint64_t>(missing), true},
+              connection, flow, shared.series, verdict);
+  };
+  constexpr std::int64_t few = 256;  // before the first whole packet, or behind the last one
+  if (!req_.seen) return;
+  static_cast<void>(lose_trimmed(req_.first - few, req_.first, connection, flow, shared));
+  while (const PsnGap* oldest = gaps_.oldest_of_many()) {
+    lose(*oldest);
+    gaps_.forget_oldest();
+  }
+  if (!all) return;
+  gaps_.for_each(lose);
+  static_cast<void>(lose_trimmed(req_.next, req_.next + few, connection, flow, shared));
+}
+
 /// What never came.
 void PsnSpace::finish_gaps(Connection& connection, Flow* flow, Flow* back, TrackerShared& shared) {
   const auto lose = [&](const PsnGap& gap, unsigned side, Lost where, Flow* of) {
@@ -31,32 +77,7 @@ void PsnSpace::finish_gaps(Connection& connection, Flow* flow, Flow* back, Track
     book_loss({where, side, gap.frame, side, gap.time_ns, count, true}, connection, of, shared.series,
               verdict);
   };
-  std::sort(trimmed_.begin(), trimmed_.end(),
-            [](const TrimmedAway& one, const TrimmedAway& other) { return one.psn < other.psn; });
-  const auto lose_trimmed = [&](std::int64_t from, std::int64_t to) {
-    const auto below = [](const TrimmedAway& each, std::int64_t psn) { return each.psn < psn; };
-    auto each = std::lower_bound(trimmed_.begin(), trimmed_.end(), from, below);
-    std::int64_t count = 0, last = from - 1;
-    for (; each != trimmed_.end() && each->psn < to; ++each) {
-      if (each->psn == last) continue;  // the capture shows it twice
-      last = each->psn;
-      ++count;
-      Verdict* const verdict = shared.verdicts != nullptr ? shared.verdicts->at(each->frame) : nullptr;
-      book_loss({Lost::trimmed, side_, each->frame, side_, each->time_ns, 1, each->counts}, connection, flow,
-                shared.series, verdict);
-    }
-    return count;
-  };
-  lose_trimmed(req_.next, INT64_MAX);
-  // What UC did not deliver is gone; nobody says whether it was lost or missed by the capture.
-  if (connection.service == dissect::Service::uc)
-    gaps_.for_each([&](const PsnGap& gap) {
-      const bool by_mirror = shared.mirror_gaps_to(gap.before) != shared.mirror_gaps_to(gap.frame);
-      PsnGap rest = gap;
-      rest.to -= lose_trimmed(gap.from, gap.to);
-      if (!by_mirror && rest.from < rest.to) lose(rest, side_, Lost::before_capture, flow);
-      note_unseen(gap, gap.to, UnseenIs::open, shared);
-    });
+  if (connection.service == dissect::Service::uc) finish_gaps_of_uc(connection, flow, shared, true);
   // A READ cannot complete with a response missing, so a requester that went on, for longer than it would
   // take to ask again, had it. Where the capture is known to miss packets less has to speak for it.
   const std::vector<UnseenRow>& rows = shared.gaps.rows;

@@ -154,6 +154,7 @@ class alignas(64) PsnSpace {
   void explain_gap(std::uint32_t psn) { gaps_.fill(place(psn), 1); }
   /// Of UC, which sends nothing again: a switch trimmed it, so it is the one that is missing there.
   void note_trimmed(const PacketRecord& r, std::uint64_t number);
+  void place_trimmed() noexcept;
   /// IPv4, of the last answer and the last request.
   [[nodiscard]] std::array<std::uint16_t, 2> last_ids() const noexcept {
     return {answer_facts_.last_id, request_facts_.last_id};
@@ -290,6 +291,9 @@ class alignas(64) PsnSpace {
   [[nodiscard]] const Awaited& first_awaited() const noexcept { return awaited_[awaited_head_]; }
 
   void finish_gaps(Connection& connection, Flow* flow, Flow* back, TrackerShared& shared);
+  void finish_gaps_of_uc(Connection& connection, Flow* flow, TrackerShared& shared, bool all);
+  std::int64_t lose_trimmed(std::int64_t from, std::int64_t to, Connection& connection, Flow* flow,
+                            TrackerShared& shared);
 
   // psn_coverage.cpp: how much of it the capture shows.
   void note_break(const Step& s, std::int64_t missing, const Seen* last);

@@ -127,6 +127,44 @@ TEST(TrackerUc, APacketThatWasTrimmedIsLostWithItsPlace) {
   }
 }
 
+/// Before its sender's first whole packet as well; not far from it, nor where none comes at all: then whoever
+/// shows them cuts them.
+TEST(TrackerUc, WhatWasTrimmedBeforeTheFirstWholePacketIsLost) {
+  for (const bool whole : {true, false}) {
+    Wire wire;
+    std::uint32_t frame = 0;
+    for (const std::uint32_t psn : {100U, 101U, 5000U}) {
+      PacketRecord r = wire.make(a, b, uc_send_only, psn);
+      r.icrc = PacketRecord::trimmed_away;
+      r.wire = 128;
+      frame = wire.send(r);
+      if (psn == 101) wire.request(b, a, 7, uc_send_only);
+    }
+    for (std::uint32_t psn = 102; whole && psn < 120; ++psn) wire.request(a, b, psn, uc_send_only);
+    wire.finish();
+    EXPECT_EQ(Wire::lost(wire.flow(a, b), Lost::trimmed), whole ? 2U : 0U);
+    EXPECT_EQ(wire.verdict(frame).trimmed, 0U);
+    EXPECT_EQ(Wire::lost(wire.flow(a, b), Lost::before_capture), 0U);
+  }
+}
+
+/// However many there are, each counts.
+TEST(TrackerUc, OfManyHolesNoneIsForgotten) {
+  constexpr unsigned times = 1000;
+  Wire wire;
+  Messages messages(wire);
+  messages.send_well(3);
+  for (unsigned i = 0; i < times; ++i) {
+    messages.send(0b01010);
+    messages.send_trimmed(2, false);
+  }
+  messages.send_well(3);
+  wire.finish();
+  EXPECT_EQ(Wire::lost(wire.flow(a, b), Lost::before_capture), 2U * times);
+  EXPECT_EQ(Wire::lost(wire.flow(a, b), Lost::trimmed), std::uint64_t{times});
+  EXPECT_EQ(destroyed(wire), 2U * times);
+}
+
 /// Its receiver does not wait for a late packet.
 TEST(TrackerUc, ALatePacketDestroysItsMessageAndIsNotLost) {
   Wire wire;
