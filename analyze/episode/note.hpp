@@ -41,6 +41,8 @@ struct Note {
   bool before = false;        ///< from before the episode: judged already, noted for what it says of others
   bool answered = false;      ///< of such a one: all the answers of its own had come
   bool trimmed = false;       ///< a switch upstream cut it: its receiver cannot use it
+  bool remarked =
+      false;  ///< it went through the queue of trimmed packets, whole: it may have overtaken others
   std::uint32_t mirror_gaps = 0;  ///< so often the mirror had lost packets by then
 };
 

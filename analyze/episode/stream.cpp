@@ -187,6 +187,50 @@ std::int64_t Stream::turned_after() const {
   return static_cast<std::int64_t>(static_cast<double>(whole - deepest_id) / fastest);
 }
 
+/// Behind which of the stream that one, which went through a shorter queue, was sent: where a pass left out
+/// just that, or began without it. Itself: where it is.
+std::size_t Stream::place_of_remarked(std::size_t at) const {
+  const Sent& moved = sent[at];
+  std::int64_t others = 0;  // of that queue, which keep their order among themselves
+  std::size_t last = at;    // the one before, of those that waited
+  for (std::size_t k = at + 1; k < sent.size(); ++k) {
+    const Sent& next = sent[k];
+    if (!timed(note_of(moved), note_of(next)) || next.time_ns - moved.time_ns >= at_once_ns) break;
+    if (next.psn == moved.psn) break;  // sent again, in its turn
+    if (note_of(next).remarked) {
+      ++others;
+      if (last != at && next.psn < moved.psn) last = k;
+      continue;
+    }
+    const bool behind = next.psn > moved.psn && next.psn - moved.end <= others;
+    if (behind && last == at && at == 0) break;
+    if (behind) {
+      const std::int64_t before = sent[last == at ? at - 1 : last].end;
+      const bool left_out = before <= moved.psn && moved.psn - before <= others;
+      const bool pass_begins = before > next.psn;
+      if (left_out || pass_begins) return last;
+    }
+    last = k;
+  }
+  return at;
+}
+
+/// A switch that trims sends what is short already whole, but through the queue of trimmed packets.
+void Stream::put_remarked_in_place() {
+  std::size_t moves = sent.size();  // at most
+  for (std::size_t i = 0; i < sent.size();) {
+    const Note& note = note_of(sent[i]);
+    const std::size_t behind = note.remarked && !note.before ? place_of_remarked(i) : i;
+    if (behind == i || moves-- == 0) {
+      ++i;
+      continue;
+    }
+    sent[i].time_ns = sent[behind].time_ns;
+    const auto first = sent.begin() + static_cast<std::ptrdiff_t>(i);
+    std::rotate(first, first + 1, sent.begin() + static_cast<std::ptrdiff_t>(behind) + 1);
+  }
+}
+
 /// Where IDs tell the order of sending, the stream is sorted by it.
 void Stream::put_in_order(const StreamFact& fact) {
   ids = ids_by(fact);
@@ -202,12 +246,15 @@ void Stream::put_in_order(const StreamFact& fact) {
       for (const auto& [at, i] : order) sorted.push_back(sent[i]);
       sent = std::move(sorted);
     }
+  } else if (std::any_of(sent.begin(), sent.end(),
+                         [&](const Sent& each) { return note_of(each).remarked; })) {
+    put_remarked_in_place();
   }
   by_then.resize(sent.size());
   std::int32_t first = std::numeric_limits<std::int32_t>::max();
   for (std::size_t i = sent.size(); i-- > 0;) {
     first = std::min(first, sent[i].note);
-    by_then[i] = ids == Ids::order ? first : sent[i].note;
+    by_then[i] = first;
   }
   find_previous();
 }

@@ -100,7 +100,8 @@ struct Stream {
     return late;
   }
 
-  /// Puts what `sent` holds into the order of sending, as far as IDs tell it.
+  /// Puts what `sent` holds into the order of sending, as far as IDs tell it, or the queue that they went
+  /// through.
   void put_in_order(const StreamFact& fact);
   /// How much each takes to be late, or shown twice.
   void weigh(const StreamFact& fact, const MirrorFact& mirror);
@@ -113,6 +114,8 @@ struct Stream {
 
  private:
   [[nodiscard]] std::int64_t turned_after() const;
+  void put_remarked_in_place();
+  [[nodiscard]] std::size_t place_of_remarked(std::size_t at) const;
   [[nodiscard]] float bits_of_gap() const noexcept;
   [[nodiscard]] Ids ids_by(const StreamFact& fact) const;
   void find_previous();

@@ -38,7 +38,8 @@ void give_outer_marks(const OuterCounts& outer, std::vector<Flow>& flows) {
 AnalysisState::AnalysisState(const AnalysisOptions& analysis, bool shows_copies,
                              LinkFollower::SpeedOf speed_of)
     : options(analysis),
-      tracker({analysis.flow_limit, analysis.verdicts, analysis.short_way, shows_copies}),
+      tracker({analysis.flow_limit, analysis.verdicts, analysis.short_way, shows_copies,
+               analysis.dissecting.trimmed_dscps}),
       managers(analysis.exchange_limit),
       idle(analysis.idle_limit),
       links(analysis, std::move(speed_of)) {}

@@ -33,6 +33,8 @@ struct TrackerOptions {
   bool short_way = true;
   /// Copies from other capture points may come, possibly much later: keep the state to recognise them.
   bool copies_expected = false;
+  /// That switches give to what they trim, as bits: dissect::Options::trimmed_dscps.
+  std::uint64_t trimmed_dscps = 0;
 };
 
 /// Follows every flow and connection packet by packet: pairs the two directions, detects retransmissions,

@@ -243,6 +243,7 @@ EpisodeNotes Tracker::Impl::notes_of(const Track& track, const Episode& episode,
     const Held& packet = episode.held[i];
     all.notes.push_back(
         space->note_of(packet.record, packet.number, dissect::opcode_info(packet.record.opcode), all.pmtu));
+    all.notes.back().remarked = is_remarked(packet.record);
   }
   if (!shared.mirror_gaps.empty()) {
     for (episode::Note& note : all.notes) note.mirror_gaps = shared.mirror_gaps_to(note.frame);

@@ -202,7 +202,10 @@ struct EndHash {
 
 struct Tracker::Impl {
   explicit Impl(const TrackerOptions& options)
-      : flows(options.flow_limit), short_way(options.short_way), copies_expected(options.copies_expected) {
+      : flows(options.flow_limit),
+        short_way(options.short_way),
+        trimmed_dscps(options.trimmed_dscps),
+        copies_expected(options.copies_expected) {
     shared.verdicts = options.verdicts;
     tell = options.verdicts != nullptr;
   }
@@ -260,6 +263,10 @@ struct Tracker::Impl {
   [[nodiscard]] static bool is_followed_when_trimmed(const PacketRecord& record) noexcept;
   [[nodiscard]] const Flow* flow_at(const PacketRecord& record) const;
   void put_delayed_in_place(std::vector<Held>& packets) const;
+  /// Whether a switch that trims sent it through the queue of trimmed packets, though it left it whole.
+  [[nodiscard]] bool is_remarked(const PacketRecord& record) const noexcept {
+    return !record.trimmed() && (trimmed_dscps >> (record.traffic_class >> 2U) & 1U) != 0;
+  }
   static void put_trimmed_in_place(const Track& track, std::vector<Held>& held);
 
   // tracker_incidents.cpp
@@ -447,6 +454,7 @@ struct Tracker::Impl {
   TrackerShared shared;
   FlowTable flows;
   const bool short_way;
+  const std::uint64_t trimmed_dscps;                     ///< of TrackerOptions
   std::map<std::uint64_t, std::uint32_t> open_episodes;  ///< connections, by the frame that began them
   /// What episodes showed of the way from one host to another.
   std::map<std::pair<dissect::IpAddress, dissect::IpAddress>, episode::WayFact> paths;

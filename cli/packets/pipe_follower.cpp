@@ -12,8 +12,9 @@ constexpr std::uint64_t bytes_at_most = std::uint64_t{64} << 20U;
 /// Somebody may be watching. Longer than the retries of most queue pairs take.
 constexpr std::int64_t waits_at_most_ns = 10'000'000'000;
 
-analyze::TrackerOptions options_of(analyze::VerdictStore& verdicts) {
+analyze::TrackerOptions options_of(analyze::VerdictStore& verdicts, const dissect::Options& dissecting) {
   analyze::TrackerOptions options;
+  options.trimmed_dscps = dissecting.trimmed_dscps;
   options.verdicts = &verdicts;
   return options;
 }
@@ -21,7 +22,9 @@ analyze::TrackerOptions options_of(analyze::VerdictStore& verdicts) {
 }  // namespace
 
 PipeFollower::PipeFollower(const dissect::Options& dissect_options, bool check_icrc)
-    : dissect_options_(dissect_options), check_icrc_(check_icrc), tracker_(options_of(verdicts_)) {}
+    : dissect_options_(dissect_options),
+      check_icrc_(check_icrc),
+      tracker_(options_of(verdicts_, dissect_options)) {}
 
 void PipeFollower::add(std::shared_ptr<const Piece> piece) {
   pieces_.push_back(std::move(piece));

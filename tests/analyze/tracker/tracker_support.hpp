@@ -45,8 +45,9 @@ struct End {
 /// sending host's next IP ID; what it passes over was sent, though not captured.
 class Wire {
  public:
-  explicit Wire(std::size_t flow_limit = FlowTable::default_limit, bool copies_expected = false)
-      : tracker_(TrackerOptions{flow_limit, &verdicts_, true, copies_expected}) {}
+  explicit Wire(std::size_t flow_limit = FlowTable::default_limit, bool copies_expected = false,
+                std::uint64_t trimmed_dscps = 0)
+      : tracker_(TrackerOptions{flow_limit, &verdicts_, true, copies_expected, trimmed_dscps}) {}
 
   /// The packet that `from` would send to `to`, not yet sent.
   [[nodiscard]] PacketRecord make(End from, End to, std::uint8_t opcode, std::uint32_t psn) {

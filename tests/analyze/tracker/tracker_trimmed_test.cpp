@@ -160,6 +160,48 @@ TEST(TrackerTrimmed, it_overtakes_a_pass_that_goes_back) {
   }
 }
 
+/// What was left whole went through the shorter queue as well: of a pass that it overtakes nothing is
+/// missing.
+TEST(TrackerTrimmed, what_is_whole_and_marked_anew_overtakes) {
+  constexpr std::uint8_t dscp = 11;
+  Wire wire(FlowTable::default_limit, false, std::uint64_t{1} << dscp);
+  const auto send = [&](std::uint32_t psn, bool marked_anew = false) {
+    PacketRecord r = wire.make(a, b, write_only, psn);
+    r.traffic_class = static_cast<std::uint8_t>((marked_anew ? dscp : 26) << 2U);
+    r.more = 0;  // no IPv4 ID
+    return wire.send(r);
+  };
+  for (std::uint32_t psn = 100; psn < 120; ++psn) {
+    send(psn);
+    wire.answer(b, a, psn);
+  }
+  send(120);
+  send(122, true);
+  const std::uint32_t overtaken = send(121);
+  for (std::uint32_t psn = 123; psn < 127; ++psn) send(psn);
+  wire.answer(b, a, 121, nak_sequence);
+  wire.answer(b, a, 122, nak_sequence);
+  // It goes back to 121, and by the second NAK to 122: 123 overtakes that.
+  send(121);
+  const std::uint32_t early = send(123, true);
+  for (const std::uint32_t psn : {122U, 124U, 125U, 126U}) send(psn);
+  wire.answer(b, a, 121);
+  wire.answer(b, a, 123, nak_sequence);
+  for (std::uint32_t psn = 123; psn < 127; ++psn) send(psn);
+  wire.answer(b, a, 126);
+  for (std::uint32_t psn = 127; psn < 170; ++psn) {
+    send(psn);
+    wire.answer(b, a, psn);
+  }
+  wire.finish();
+  const Flow& flow = wire.flow(a, b);
+  EXPECT_EQ(Wire::lost(flow, Lost::before_capture), 0U);
+  EXPECT_EQ(Wire::lost(flow, Lost::by_capture), 0U);
+  EXPECT_EQ(flow.sequence().retransmitted_packets(), 10U);
+  EXPECT_EQ(wire.verdict(early).cause, Cause::nak);
+  EXPECT_TRUE(wire.verdict(overtaken).has(Verdict::out_of_order));
+}
+
 TEST(TrackerTrimmed, a_repeat_may_be_trimmed_too) {
   Trimming t;
   t.talk(100, 20);
