@@ -45,13 +45,13 @@ std::string pattern_words(const LossPattern& pattern, const Incident* odd) {
                          pattern.connections_hit, duration_text(pattern.outage_ns));
     case Pattern::by_class:
       return fmt::format(
-          "Only with DSCP {}: {} between the same hosts lose nothing.", pattern.common,
+          "Only with DSCP {}: {} between the same hosts lose nothing.", pattern.dscp,
           pattern.others == 1 ? std::string("another DSCP") : fmt::format("{} others", pattern.others));
     case Pattern::by_path:
       return fmt::format(
-          "Only with UDP source port {}: {} between the same hosts lose nothing, so it is one of several "
-          "paths (roceanalyze paths).",
-          pattern.common,
+          "Only with {}: {} between the same hosts lose nothing, so it is one of several paths (roceanalyze "
+          "paths).",
+          pattern.path,
           pattern.others == 1 ? std::string("another one") : fmt::format("{} others", pattern.others));
     case Pattern::by_size:
       if (!pattern.size) return {};

@@ -5,12 +5,18 @@
 #include <cmath>
 #include <iterator>
 #include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
 #include <vector>
 
 #include "analyze/base/median.hpp"
 #include "analyze/base/units.hpp"
 #include "analyze/connection/find_connection.hpp"
 #include "analyze/findings/shared/common.hpp"
+#include "analyze/results/path_columns.hpp"
+#include "analyze/results/pause_facts.hpp"
 
 namespace roce::analyze::diagnosis {
 namespace {
@@ -153,11 +159,65 @@ std::uint64_t lost_of(const Events& sent, Whereabouts seen, bool trimmed) {
   }
 }
 
-/// Whether the losses are of one DSCP, or of one UDP source port, while others between the same hosts lose
-/// none.
+struct OnePath {
+  FlowPath path;
+  std::optional<dissect::IpAddress> segment;
+};
+
+/// The one path of a flow; none: it changes its path, or has no UDP port.
+std::optional<OnePath> only_path_of(const Flow& flow) {
+  const std::vector<PathShare> shares = flow.path_shares();
+  if (flow.udp_sports.distinct() != 1 || shares.size() != 1) return std::nullopt;
+  OnePath one{shares.front().path, std::nullopt};
+  one.path.has_port = true;
+  one.path.udp_source = flow.udp_sports.sorted().front().key;
+  for (const OuterRow& each : flow.outer()) {
+    if (each.outer.tunnel != dissect::Tunnel::ip_in_ip || each.outer.to.is_v4_mapped()) continue;
+    if (one.segment && *one.segment != each.outer.to) return std::nullopt;
+    one.segment = each.outer.to;
+  }
+  return one;
+}
+
+/// By UDP source port, flow label, segment, and the source MAC address where one host has several.
+class LossesByPath {
+ public:
+  void add(const Flow& flow, const Portion& portion) {
+    const std::optional<OnePath> one = only_path_of(flow);
+    if (!one) return;
+    macs_[flow.key.src].insert(one->path.source_mac);
+    Portion& slice = paths_[{flow.key.src, one->path, one->segment}];
+    slice.lost += portion.lost;
+    slice.sent += portion.sent;
+  }
+  /// By what tells them apart.
+  [[nodiscard]] std::map<std::string, Portion> take() const {
+    std::map<std::string, Portion> named;
+    for (const auto& [key, portion] : paths_) {
+      const auto& [src, path, segment] = key;
+      PathRow row;
+      row.path = path;
+      row.segment = segment;
+      std::string name = path_text(row);
+      if (macs_.at(src).size() > 1 && path.source_mac != 0)
+        name += ", source MAC address " + mac_text(path.source_mac);
+      Portion& slice = named[name];
+      slice.lost += portion.lost;
+      slice.sent += portion.sent;
+    }
+    return named;
+  }
+
+ private:
+  using Key = std::tuple<dissect::IpAddress, FlowPath, std::optional<dissect::IpAddress>>;
+  std::map<Key, Portion> paths_;
+  std::map<dissect::IpAddress, std::set<std::uint64_t>> macs_;
+};
+
+/// Whether the losses are of one DSCP, or of one path, while others between the same hosts lose none.
 void look_for_share(const Snapshot& snapshot, const Trouble& trouble, LossPattern& found) {
   std::map<std::uint8_t, Portion> classes;
-  std::map<std::uint16_t, Portion> paths;
+  LossesByPath by_path;
   for (const Connection& connection : snapshot.connections) {
     for (unsigned side = 0; side < 2; ++side) {
       if (!trouble.ways.contains({connection.ends[side].address, connection.ends[1 - side].address}))
@@ -171,16 +231,17 @@ void look_for_share(const Snapshot& snapshot, const Trouble& trouble, LossPatter
         slice.sent += connection.packets[side] + lost;
       };
       if (flow->dscp.distinct() == 1) add(classes[flow->dscp.sorted().front().key]);
-      if (flow->udp_sports.distinct() == 1) add(paths[flow->udp_sports.sorted().front().key]);
+      by_path.add(*flow, {lost, connection.packets[side] + lost});
     }
   }
+  const std::map<std::string, Portion> paths = by_path.take();
   if (const auto of = common_key(classes, trouble.incidents.size()); of != classes.end()) {
     found.pattern = Pattern::by_class;
-    found.common = of->first;
+    found.dscp = of->first;
     found.others = classes.size() - 1;
   } else if (const auto on = common_key(paths, trouble.incidents.size()); on != paths.end()) {
     found.pattern = Pattern::by_path;
-    found.common = on->first;
+    found.path = on->first;
     found.others = paths.size() - 1;
   }
 }

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "analyze/diagnosis/size_hole.hpp"
 #include "analyze/diagnosis/troubles.hpp"
@@ -18,7 +19,8 @@ struct LossPattern {
   std::int64_t period_ns = 0;       ///< Pattern::periodic
   std::int64_t outage_ns = 0;       ///< Pattern::outage: its length, at least
   std::size_t connections_hit = 0;  ///< Pattern::outage: at once
-  unsigned common = 0;              ///< Pattern::by_class: the DSCP; Pattern::by_path: the UDP source port
+  unsigned dscp = 0;                ///< Pattern::by_class
+  std::string path;                 ///< Pattern::by_path: what tells it apart, as "UDP source port 51234"
   std::size_t others = 0;           ///< and how many others lose none
   std::optional<SizeHole> size;     ///< Pattern::by_size
 };

@@ -120,11 +120,11 @@ class Paths(unittest.TestCase):
                 variants.write(self.tap, frames)
                 rows = [row for row in run("paths", "--json", self.tap, "--no-icrc")["paths"] if row["lost"]]
                 loss = run("report", "--json", self.tap, "--no-icrc")["diagnoses"][0]
-                print(column, [(row["src"], row[column], row["lost"]) for row in rows], loss["kind"], loss.get("facts"))
                 self.assertEqual(len({row[column] for row in rows}), 1)
                 self.assertGreater(sum(row["lost"] for row in rows), 20)
-                if column == "udp_sport":
-                    self.assertEqual(loss["kind"], "by_path", loss["sentence"])
+                self.assertEqual(loss["kind"], "by_path", loss["sentence"])
+                words = {"udp_sport": "UDP source port", "source_mac": "source MAC address"}.get(column, column.replace("_", " "))
+                self.assertIn(words, loss["facts"][0])
 
     def test_a_flow_over_several_ports(self):
         records = self.generate("--packets", "8000", "--qps", "2", "--hosts", "2", "--faults", "loss1", "--seed", "8")
