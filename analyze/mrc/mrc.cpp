@@ -98,15 +98,16 @@ std::vector<MrcBadPath> bad_paths(const Mrc& mrc) {
 
 std::optional<double> sampled_one_in(const Mrc& mrc) {
   constexpr double least = 1.5;
-  constexpr std::uint64_t few = 3, by_chance = 20;
-  std::uint64_t span = 0, psns = 0, here = 0, elsewhere = 0;
+  constexpr std::uint64_t few = 3, some = 2, seldom = 4;
+  std::uint64_t span = 0, psns = 0, here = 0, named = 0;
   for (const MrcStream& stream : mrc.streams) {
     span += stream.span;
     psns += stream.psns;
     here += stream.unseen_here;
-    elsewhere += stream.unseen_elsewhere;
+    named += stream.rtt_ns.count();
   }
-  if (psns < few || here < few || by_chance * here < elsewhere) return std::nullopt;
+  // Who sees but some of the paths sees all that SACKs name on these.
+  if (psns < few || here < some || seldom * here < here + named) return std::nullopt;
   const double one_in = static_cast<double>(span) / static_cast<double>(psns);
   return one_in < least ? std::nullopt : std::optional(one_in);
 }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "dissect/icrc.hpp"
@@ -101,6 +102,30 @@ TEST(MrcTracker, one_stream_whatever_the_port) {
   EXPECT_EQ(stream.paths[2].answers, 1U);
   EXPECT_EQ(stream.losses(), 0U);
   EXPECT_EQ(mrc.unmatched, 0U);
+}
+
+/// SACKs name packets that never came, on paths of which others did. Of few packets two are enough.
+TEST(MrcTracker, a_sample_is_told_by_what_sacks_name) {
+  Play play;
+  for (std::uint32_t psn = 0; psn < 48; psn += 16) {
+    play.send(psn, psn / 16 % 2);
+    play.report(psn, psn, psn / 16 % 2);
+    if (psn >= 16) play.report(psn + 5, psn + 5, 0);
+  }
+  const std::optional<double> one_in = sampled_one_in(play.end());
+  ASSERT_TRUE(one_in.has_value());
+  EXPECT_DOUBLE_EQ(*one_in, 11);
+}
+
+/// Half of the paths pass elsewhere; of those that pass here two packets are missing.
+TEST(MrcTracker, some_of_the_paths_are_no_sample) {
+  Play play;
+  for (std::uint32_t psn = 0; psn < 64; ++psn) {
+    const unsigned path = psn % 4;
+    if (path < 2 && psn != 20 && psn != 40) play.send(psn, path);
+    play.report(psn, psn, path);
+  }
+  EXPECT_FALSE(sampled_one_in(play.end()).has_value());
 }
 
 TEST(MrcTracker, order_is_no_loss) {
