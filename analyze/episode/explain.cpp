@@ -123,6 +123,7 @@ void told_of(Explanation& said, const List<std::int32_t>& from, std::size_t coun
     move(row.from);
     move(row.to);
   }
+  for (Hole& hole : said.holes) move(hole.shown);
   for (std::int32_t& note : said.late_behind) move(note);
   for (ImpossibleAnswer& each : said.contradictions) move(each.note);
   for (Pass& pass : said.passes) {

@@ -130,7 +130,11 @@ void Losses::of_gaps() {
       const std::int32_t confirmed = scene_.answers.confirmed_at(psn);
       if (!first && (began <= shows.done ? shows.done : scene_.answers.acked_before(shows.note)) > psn) {
         // No need to send it any more, unless IDs leave room for just these.
-        if (next < 0 && were_sent(i)) miss({Lost::before_capture, true, psn, -1, shows.note, -1});
+        if (next < 0 && were_sent(i)) {
+          miss({Lost::before_capture, true, psn, -1, shows.note, -1});
+        } else {
+          scene_.said.holes.push_back({psn, shows.note});
+        }
         continue;
       }
       const bool needed = first || in_order || thrown_away(psn, shows.note);
@@ -151,6 +155,8 @@ void Losses::of_gaps() {
         miss({Lost::before_capture, true, psn, -1, shows.note, -1});
       } else if (next < 0 && first) {
         open.push_back(psn);
+      } else {
+        scene_.said.holes.push_back({psn, shows.note});
       }
     }
     for (const std::int64_t psn : open)
@@ -209,6 +215,9 @@ void Losses::settle_rows() {
     // Those that are sent for the first time are a gap of the space.
     if (again != 0) scene_.said.missing.push_back({from, stream_.sent[row.at].note, again, true});
     if (open != 0) scene_.said.missing.push_back({from, stream_.sent[row.at].note, open, false});
+  }
+  for (const Loss& hole : holes_) {
+    if (hole.where == Lost::none) scene_.said.holes.push_back({hole.psn, hole.shown});
   }
   std::erase_if(holes_, [](const Loss& hole) { return hole.where == Lost::none; });
 }
@@ -341,7 +350,10 @@ void Losses::judge_holes() {
   if (capture.is_sample() || (stream_.ids != Ids::order && lost_order)) return;
   for (Loss& hole : holes_) {
     hole.or_missed = hole.or_missed && !gone_back_to(hole);
-    if (hole.or_missed && capture.has_holes()) continue;
+    if (hole.or_missed && capture.has_holes()) {
+      scene_.said.holes.push_back({hole.psn, hole.shown});
+      continue;
+    }
     scene_.lose(hole);
   }
 }

@@ -169,12 +169,20 @@ struct ImpossibleAnswer {
   Undecided why = Undecided::confirms_lost;
 };
 
+/// Left out of a pass, though nothing proves that it was sent there or needed: lost if a switch says that it
+/// dropped it.
+struct Hole {
+  std::int64_t psn = 0;     ///< of a request
+  std::int32_t shown = -1;  ///< the note behind it
+};
+
 /// What happened, by note index. `losses` and `passes` in the order of the packets that show or begin them.
 struct Explanation {
   std::vector<Ruling> rulings;  ///< one a note
   std::vector<Loss> losses;
   std::vector<Pass> passes;
   std::vector<MissingRow> missing;
+  std::vector<Hole> holes;
   /// Requests that were overtaken behind the capture, or may have been.
   std::vector<std::int32_t> late_behind;
   std::vector<ImpossibleAnswer> contradictions;

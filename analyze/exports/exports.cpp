@@ -62,27 +62,41 @@ Estimate sampled_share(std::uint64_t part, std::uint64_t whole) noexcept {
   return {whole, share, wide * std::sqrt(share * (1 - share) / static_cast<double>(whole))};
 }
 
-/// A packet that is dropped again when it is sent again has as many losses as drops: the earliest goes to the
-/// earliest.
+namespace {
+
+/// Whether a loss that shows at that time is of drop `a` rather than of `b`: it was dropped before, and just
+/// before; if both notifications came later, of the earlier one.
+bool explains_sooner(const ExportDrop& a, const ExportDrop& b, std::int64_t shown_ns) noexcept {
+  const bool before = a.time_ns <= shown_ns;
+  if (before != (b.time_ns <= shown_ns)) return before;
+  return before ? a.time_ns > b.time_ns : a.time_ns < b.time_ns;
+}
+
+}  // namespace
+
+/// A packet that is dropped again when it is sent again has as many losses as drops, but for drops that
+/// nobody missed.
 void join_drops(Exports& exports, std::vector<LostTransmission> losses) {
   std::stable_sort(losses.begin(), losses.end(), [](const LostTransmission& a, const LostTransmission& b) {
     return a.shown_by < b.shown_by;
   });
-  std::unordered_multimap<std::uint64_t, std::size_t> by_packet;
-  for (std::size_t i = 0; i < losses.size(); ++i) by_packet.emplace(hash_of(losses[i].key, losses[i].psn), i);
-  for (ExportDrop& drop : exports.drops) {
-    if (!drop.roce) continue;
-    const auto [first, last] = by_packet.equal_range(hash_of(drop.key, drop.psn));
-    auto best = last;
-    for (auto at = first; at != last; ++at) {
-      const LostTransmission& loss = losses[at->second];
-      if (loss.key == drop.key && loss.psn == drop.psn && (best == last || at->second < best->second))
-        best = at;
+  std::unordered_map<std::uint64_t, std::vector<std::size_t>> by_packet;  // drops, as they came
+  for (std::size_t i = 0; i < exports.drops.size(); ++i) {
+    const ExportDrop& drop = exports.drops[i];
+    if (drop.roce && drop.loss_shown_by == 0) by_packet[hash_of(drop.key, drop.psn)].push_back(i);
+  }
+  for (const LostTransmission& loss : losses) {
+    const auto found = by_packet.find(hash_of(loss.key, loss.psn));
+    if (found == by_packet.end()) continue;
+    ExportDrop* best = nullptr;
+    for (const std::size_t i : found->second) {
+      ExportDrop& drop = exports.drops[i];
+      if (drop.loss_shown_by != 0 || !(drop.key == loss.key) || drop.psn != loss.psn) continue;
+      if (best == nullptr || explains_sooner(drop, *best, loss.time_ns)) best = &drop;
     }
-    if (best == last) continue;
-    drop.loss_shown_by = losses[best->second].shown_by;
-    drop.connection = losses[best->second].connection;
-    by_packet.erase(best);
+    if (best == nullptr) continue;
+    best->loss_shown_by = loss.shown_by;
+    best->connection = loss.connection;
   }
 }
 

@@ -120,6 +120,8 @@ class Tracker {
     std::vector<StrayPackets> strays;  ///< by addresses, each pair once
     /// Transmissions that were lost, each with its PSN; the first LostTransmission::at_most.
     std::vector<LostTransmission> lost_packets;
+    /// Left out of what was sent again, though nothing proves that it was sent: lost, if a switch dropped it.
+    std::vector<LostTransmission> perhaps_lost;
     Totals not_roce;  ///< of records that are no RoCE although they are valid: UDP to port 4791 of something
                       ///< else
     /// Packets shorter than their IP length by DSCP: by their sizes, they were trimmed by a switch.

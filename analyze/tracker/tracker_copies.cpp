@@ -234,7 +234,9 @@ void Tracker::Impl::lose_between(Track& track, unsigned side, const Sighting& lo
   Connection& c = track.result;
   c.sent[side].add(Event::lost_between_points, lost.frame, lost.time_ns);
   if (lost.time_ns != capture::no_time) ++shared.series.at(lost.time_ns).lost;
-  note_loss(track, side, lost.psn_place & dissect::serial_mask, lost.frame, lost.time_ns);
+  note_loss(track, side,
+            {{}, lost.psn_place & dissect::serial_mask, track.result.id, lost.frame, lost.time_ns},
+            lost_packets);
   if (shared.verdicts != nullptr) {
     if (Verdict* verdict = shared.verdicts->at(lost.frame)) {
       verdict->lose_itself();

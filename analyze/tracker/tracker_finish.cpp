@@ -247,6 +247,7 @@ Tracker::Result Tracker::Impl::finish(std::optional<std::int64_t> end_ns) {
             [](const Connection& a, const Connection& b) { return a.id < b.id; });
   result.strays = take_strays();
   result.lost_packets = std::move(lost_packets);
+  result.perhaps_lost = std::move(perhaps_lost);
   result.not_roce = std::move(strange);
   for (std::uint32_t place = 0; place < states.size(); ++place) {
     const Flow& flow = flows.at(place);

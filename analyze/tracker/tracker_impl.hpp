@@ -224,11 +224,11 @@ struct Tracker::Impl {
   template <bool Tell>
   void count_next(const PacketBrief& packet, std::uint64_t number, FlowState& state, Verdict& verdict);
   void link(const Track& track);
+  PsnSpace& space_of(Track& track, unsigned requester);
   void stand_alone(const Impl& other);
   void retire(std::uint32_t place);
   void retire_use(std::uint32_t place);
   void note_frame(FlowState& state, const PacketBrief& record, std::uint64_t number);
-  PsnSpace& space_of(Track& track, unsigned requester);
   Verdict step(std::uint32_t connection, unsigned side, const PacketRecord& record, std::uint64_t number,
                std::uint32_t place);
   Verdict step_now(std::uint32_t connection, unsigned side, const PacketRecord& record, std::uint64_t number,
@@ -279,8 +279,8 @@ struct Tracker::Impl {
   /// What it says was not captured, or may not have been.
   void note_missed(PsnSpace& space, std::span<const episode::Note> notes, const episode::Explanation& said);
   /// Remembers a transmission that was lost, for those who know of it from elsewhere.
-  void note_loss(const Track& track, unsigned side, std::uint32_t psn, std::uint64_t shown_by,
-                 std::int64_t time_ns);
+  void note_loss(const Track& track, unsigned side, LostTransmission loss,
+                 std::vector<LostTransmission>& losses);
   [[nodiscard]] std::uint32_t incident_with(const Incident& like, std::uint64_t frame);
   void publish_incident(std::uint64_t frame, std::uint32_t number);
   void note_damaged(Track& track, unsigned side, const PacketRecord& record, std::uint64_t number);
@@ -473,6 +473,7 @@ struct Tracker::Impl {
   CongestionTracker congestion;
   IncidentLog incidents;
   std::vector<LostTransmission> lost_packets;
+  std::vector<LostTransmission> perhaps_lost;
   episode::Mirror mirror;
   Trims trims;
   tsl::robin_map<std::pair<dissect::IpAddress, std::uint32_t>, CmPeer, EndHash> cm_peers;

@@ -111,14 +111,27 @@ void Tracker::Impl::note_incidents(Track& track, unsigned requester, std::span<c
 
 void Tracker::Impl::note_losses(const Track& track, unsigned requester, std::span<const episode::Note> notes,
                                 const episode::Explanation& said) {
+  const auto loss_of = [&](std::int64_t psn, const episode::Note& shown) {
+    return LostTransmission{{},
+                            static_cast<std::uint32_t>(psn) & dissect::serial_mask,
+                            track.result.id,
+                            shown.frame,
+                            shown.time_ns};
+  };
+  const auto side_of = [&](bool request) { return request ? requester : requester ^ 1U; };
   const auto note = [&](bool request, std::int64_t psn, const episode::Note& shown) {
-    note_loss(track, request ? requester : requester ^ 1U,
-              static_cast<std::uint32_t>(psn) & dissect::serial_mask, shown.frame, shown.time_ns);
+    note_loss(track, side_of(request), loss_of(psn, shown), lost_packets);
   };
   for (const episode::Loss& loss : said.losses) {
-    if (loss.where == Lost::before_capture || loss.where == Lost::after_capture)
-      note(loss.request, loss.psn, notes[static_cast<std::size_t>(loss.shown)]);
+    const episode::Note& shown = notes[static_cast<std::size_t>(loss.shown)];
+    if (loss.where == Lost::before_capture || loss.where == Lost::after_capture) {
+      note(loss.request, loss.psn, shown);
+    } else if (loss.where == Lost::undecided) {
+      note_loss(track, side_of(loss.request), loss_of(loss.psn, shown), perhaps_lost);
+    }
   }
+  for (const episode::Hole& hole : said.holes)
+    note_loss(track, requester, loss_of(hole.psn, notes[static_cast<std::size_t>(hole.shown)]), perhaps_lost);
   for (std::size_t i = 0; i < notes.size(); ++i) {
     const episode::Ruling& ruling = said.rulings[i];
     if (ruling.doubt == episode::Doubt::none) continue;
@@ -143,10 +156,11 @@ void Tracker::Impl::note_missed(PsnSpace& space, std::span<const episode::Note> 
   }
 }
 
-void Tracker::Impl::note_loss(const Track& track, unsigned side, std::uint32_t psn, std::uint64_t shown_by,
-                              std::int64_t time_ns) {
-  if (track.places[side] == no_place || lost_packets.size() >= LostTransmission::at_most) return;
-  lost_packets.push_back({flows.at(track.places[side]).key, psn, track.result.id, shown_by, time_ns});
+void Tracker::Impl::note_loss(const Track& track, unsigned side, LostTransmission loss,
+                              std::vector<LostTransmission>& losses) {
+  if (track.places[side] == no_place || losses.size() >= LostTransmission::at_most) return;
+  loss.key = flows.at(track.places[side]).key;
+  losses.push_back(loss);
 }
 
 /// The number of the incident of the same requests that has this frame; 0: there is none.

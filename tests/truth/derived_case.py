@@ -2,6 +2,7 @@
 """What tests of exports and of mirrors share: simulated traffic, what a switch makes of it, and the report of both. Takes
 GENERATE and ROCEANALYZE from the command line."""
 
+import collections
 import json
 import os
 import subprocess
@@ -23,6 +24,7 @@ if "--shift" in sys.argv:
 RATES = (16, 64, 256, 1024, 4096)
 DRAWS = 100
 PACKETS = 40000
+UNSHOWN = ("ack", "sequence_nak", "rnr_nak")  # nothing shows that an answer was lost
 
 
 def fresh(seed):
@@ -43,6 +45,18 @@ def flow_of(frame):
     """Addresses and queue pair of a RoCE v2 packet over IPv4."""
     at = variants.bth(frame)
     return frame[at - 16:at - 12], frame[at - 12:at - 8], int.from_bytes(frame[at + 5:at + 8], "big")
+
+
+def joined(drops, notified):
+    """Of the drops with a notification whose loss the capture can show, and of those how many are joined with one. By PSN: of
+    a packet that was dropped twice it is the same which of the two is joined."""
+    expected, told = collections.Counter(), collections.Counter()
+    for drop, (loss, *flow) in zip(drops, notified):
+        if loss["kind"] in UNSHOWN:
+            continue
+        expected[(*flow, loss["psn"])] += loss["decidable"]
+        told[(*flow, loss["psn"])] += drop["loss_shown_by"] is not None
+    return sum(min(told[packet], expected[packet]) for packet in expected), sum(expected.values())
 
 
 class DerivedCase(unittest.TestCase):

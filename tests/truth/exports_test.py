@@ -12,7 +12,7 @@ import unittest
 import derived_case
 import capture_variants as variants
 import sflow_export
-from derived_case import DRAWS, PACKETS, RATES, flow_of, fresh, report, run
+from derived_case import DRAWS, PACKETS, RATES, flow_of, fresh, joined, report, run
 
 
 class Exports(derived_case.DerivedCase):
@@ -55,6 +55,20 @@ class Exports(derived_case.DerivedCase):
         print(f"packets of the switch: {whole['inside']} of {whole['told']} within their error")
         self.assertGreaterEqual(whole["inside"], 0.95 * whole["told"])
 
+    def shown_by_traffic(self, flows, losses, connections, notified):
+        """So many losses the report tells of flows that had notifications, but for as many as had none."""
+        shown, told, silent = collections.Counter(), collections.Counter(), collections.Counter()
+        for flow in flows:
+            shown[flow["src"], flow["dst"], flow["dst_qp"]] += flow["lost"]["before_capture"] + flow["lost"]["after_capture"]
+        for loss, *key in notified:
+            told[tuple(key)] += loss["kind"] not in derived_case.UNSHOWN
+        sent = {id(loss) for loss, *_ in notified}
+        for _, loss in losses:
+            ends = connections[loss["connection"]]
+            source, destination = ("a", "b") if loss["direction"] == "a_to_b" else ("b", "a")
+            silent[ends[source]["address"], ends[destination]["address"], ends[destination]["qp"]] += id(loss) not in sent
+        return sum(min(max(0, shown[key] - silent[key]), told[key]) for key in told)
+
     def test_drops_are_joined_with_losses(self):
         """Where each loss can be proved, each decidable one is joined. Upstream, a repeat that was lost and that nobody
         missed is decidable in the truth, and proved by nothing: there, what the traffic shows of a flow counts, but for as
@@ -76,25 +90,11 @@ class Exports(derived_case.DerivedCase):
             for drop, (loss, *_) in zip(drops, notified):
                 self.assertEqual((drop["agent"], drop["port"], drop["queue"], drop["reason"], drop["psn"]),
                                  (sflow_export.SWITCH, 12, 3, "no buffer (tail drop)", loss["psn"]))
-            shown, told = collections.Counter(), collections.Counter()
-            for flow in both["flows"]:
-                shown[flow["src"], flow["dst"], flow["dst_qp"]] += flow["lost"]["before_capture"] + \
-                    flow["lost"]["after_capture"]
-            matched = expected = 0
-            for drop, (loss, *key) in zip(drops, notified):
-                data = loss["kind"] not in ("ack", "sequence_nak", "rnr_nak")  # a lost answer is shown by nothing
-                told[tuple(key)] += data
-                expected += by_truth and data and loss["decidable"]
-                matched += drop["loss_shown_by"] is not None and (not by_truth or (data and loss["decidable"]))
-            if not by_truth:
-                sent = {id(loss) for loss, *_ in notified}
-                silent = collections.Counter()
-                for _, loss in losses:
-                    ends = connections[loss["connection"]]
-                    source, destination = ("a", "b") if loss["direction"] == "a_to_b" else ("b", "a")
-                    silent[ends[source]["address"], ends[destination]["address"], ends[destination]["qp"]] += \
-                        id(loss) not in sent
-                expected = sum(min(max(0, shown[key] - silent[key]), told[key]) for key in told)
+            if by_truth:
+                matched, expected = joined(drops, notified)
+            else:
+                matched = sum(drop["loss_shown_by"] is not None for drop in drops)
+                expected = self.shown_by_traffic(both["flows"], losses, connections, notified)
             print(f"{faults}: {matched} of {expected} drops that were missed are joined with their loss")
             self.assertGreater(expected, 100)
             self.assertGreaterEqual(matched, 0.99 * expected, faults)

@@ -12,7 +12,7 @@ import derived_case
 import capture_variants as variants
 import ipfix_export
 import sflow_export
-from derived_case import DRAWS, PACKETS, RATES, flow_of, fresh, report, run
+from derived_case import DRAWS, PACKETS, RATES, flow_of, fresh, joined, report, run
 
 
 class IpfixExports(derived_case.DerivedCase):
@@ -74,11 +74,7 @@ class IpfixExports(derived_case.DerivedCase):
             for drop, (loss, *_) in zip(drops, notified):
                 self.assertEqual((drop["agent"], drop["port"], drop["reason"], drop["psn"]),
                                  (sflow_export.SWITCH, 12, reason, loss["psn"]))
-            matched = expected = 0
-            for drop, (loss, *_) in zip(drops, notified):
-                shown = loss["kind"] not in ("ack", "sequence_nak", "rnr_nak") and loss["decidable"]
-                expected += shown
-                matched += shown and drop["loss_shown_by"] is not None
+            matched, expected = joined(drops, notified)
             print(f"{faults}: {matched} of {expected} drops that were missed are joined with their loss")
             self.assertGreater(expected, 100)
             self.assertGreaterEqual(matched, 0.99 * expected, faults)

@@ -13,10 +13,9 @@ import derived_case
 import capture_variants as variants
 import erspan_mirror
 import measure
-from derived_case import fresh, report, run
+from derived_case import UNSHOWN, fresh, report, run
 
 LOST_BY_NETWORK = ("before_capture", "after_capture", "trimmed")
-UNSHOWN = ("ack", "sequence_nak", "rnr_nak")  # nothing shows that an answer was lost
 
 
 def losses(told):

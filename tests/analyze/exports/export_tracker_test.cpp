@@ -233,6 +233,29 @@ TEST(ExportTracker, DropsAreJoinedWithLossesOfTheSamePacket) {
   EXPECT_EQ(drop_reason_text({DropReason::List::sflow, 400}), "reason 400");
 }
 
+/// Not of one before, which nobody missed. What is only perhaps lost comes second.
+TEST(ExportTracker, ALossIsOfTheDropJustBeforeIt) {
+  Exports exports;
+  for (const std::int64_t at : {10, 20, 30}) {
+    ExportDrop& drop = exports.drops.emplace_back();
+    drop.roce = true;
+    drop.key.dst_qp = 0x11;
+    drop.psn = 7;
+    drop.time_ns = at * ms;
+  }
+  const FlowKey key = exports.drops[0].key;
+  const auto shown = [&] {
+    return std::vector<std::uint64_t>{exports.drops[0].loss_shown_by, exports.drops[1].loss_shown_by,
+                                      exports.drops[2].loss_shown_by};
+  };
+  join_drops(exports, {{key, 7, 1, 50, 25 * ms}, {key, 8, 1, 51, 25 * ms}});
+  EXPECT_EQ(shown(), (std::vector<std::uint64_t>{0, 50, 0}));
+  join_drops(exports, {{key, 7, 1, 52, 26 * ms}});
+  EXPECT_EQ(shown(), (std::vector<std::uint64_t>{52, 50, 0}));
+  join_drops(exports, {{key, 7, 1, 53, 5 * ms}, {key, 7, 1, 54, 6 * ms}});
+  EXPECT_EQ(shown(), (std::vector<std::uint64_t>{52, 50, 53}));
+}
+
 TEST(ExportTracker, WhatCannotBeReadIsCounted) {
   Collector collector;
   collector.take(datagram(1, 3).item(1, {1, 2}).item(77, {1}).item(1, sample(1, 100)));
