@@ -319,7 +319,8 @@ bool Losses::were_sent(std::size_t i) const noexcept {
 }
 
 /// Whether a responder that takes in order only had thrown away all that was sent of it before: it came
-/// behind what a NAK asked for.
+/// behind what a NAK asked for. One that comes sooner than any answer to what was sent again before it is of
+/// the time before.
 bool Losses::thrown_away(std::int64_t psn, std::int32_t before) const {
   if (scene_.facts.keeps > 0) return false;
   std::int32_t last = -1;
@@ -327,10 +328,19 @@ bool Losses::thrown_away(std::int64_t psn, std::int32_t before) const {
     if (stream_.sent[i].note < before) last = std::max(last, stream_.sent[i].note);
     return false;
   });
+  const auto crossed = [&](const Asked& each) {
+    std::int32_t again = -1;
+    stream_.back_through(each.psn, [&](std::size_t i) {
+      if (stream_.sent[i].note < last) again = std::max(again, stream_.sent[i].note);
+      return false;
+    });
+    if (again < 0 || !timed(scene_.note_at(each.note), scene_.note_at(again))) return false;
+    return scene_.note_at(each.note).time_ns - scene_.note_at(again).time_ns < scene_.facts.fastest_answer_ns;
+  };
   const auto asked = scene_.answers.asked_before(before);
   return last >= 0 && std::any_of(asked.begin(), asked.end(), [&](const Asked& each) {
            return !each.rnr && each.psn < psn && each.note > last &&
-                  scene_.answers.acked_before(before) <= each.psn;
+                  scene_.answers.acked_before(before) <= each.psn && !crossed(each);
          });
 }
 
