@@ -58,7 +58,7 @@ class Life:
             self.words += ["--json", "--metrics", "0", "--store", store, "--host", name]
         logs = logs or folder  # not on a disk that gets full
         self.output, self.messages = os.path.join(logs, name + ".out"), os.path.join(logs, name + ".err")
-        self.resident, self.shipper_resident, self.descriptors, self.scraped, self.disconnected = [], [], 0, 0, 0
+        self.resident, self.shipper_resident, self.descriptors, self.scraped, self.disconnected, self.flows = [], [], 0, 0, 0, 0
         self.wrong = []
 
     def begin(self):
@@ -96,15 +96,16 @@ class Life:
         """Frames that it counts: analysed and dropped."""
         with DIRECT.open(self.metrics(), timeout=PATIENCE) as answer:
             text = answer.read().decode()
+        self.flows = int(re.search(r"^roceanalyze_flows\{[^}]*\} (\d+)", text, re.MULTILINE)[1])
         return sum(int(float(value)) for value in re.findall(r"^roceanalyze_(?:dropped_)?packets_total\{[^}]*\} (\S+)$", text, re.MULTILINE))
 
     def sample(self, scrape):
         """Memory, descriptors, and counters that never go back."""
         resident, = status_of(self.process.pid, "VmRSS")
         if resident:
-            self.resident.append((time.monotonic(), resident))
+            self.resident.append((time.monotonic(), resident, self.flows))
         for child in children_of(self.process.pid):
-            self.shipper_resident.append((time.monotonic(), status_of(child, "VmRSS")[0]))
+            self.shipper_resident.append((time.monotonic(), status_of(child, "VmRSS")[0], 0))
         try:
             self.descriptors = max(self.descriptors, len(os.listdir(f"/proc/{self.process.pid}/fd")))
         except OSError:

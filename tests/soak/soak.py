@@ -29,8 +29,8 @@ from life import BUSY, HANDED_OVER, Life, PATIENCE, children_of, place_of  # noq
 from traffic import Loads, Traffic, arrived  # noqa: E402
 
 TROUBLES = ("ended", "kill", "kill", "quiet kill", "down", "full disk", "reload", "shipper killed", "stalled", "clock set")
-WARM = 0.3  # part of the time after which memory is flat
 FLAT = 1.10
+OF_A_FLOW = 32  # KiB of a flow in trouble: its results stay listed, up to half of the table (docs/decisions/0005-live.md)
 RING = ["-b", "filesize:1000", "-b", "files:5", "--whole-ring"]
 
 
@@ -382,13 +382,18 @@ class Soak:
         self.wrong += self.steady.wrong
 
     def memory(self, whose, samples):
-        """Its peak in the last part of the time is that of the part before, but for a tenth."""
+        """Its peak in the last part of the time is that of the part before, but for a tenth, and for results that stay listed."""
         start, length = samples[0][0], samples[-1][0] - samples[0][0]
-        parts = [max((kib for when, kib in samples if i <= (when - start) / length * 10 < i + 1), default=0) // 1024 for i in range(10)]
+        tenths = [[each for each in samples if i <= (each[0] - start) / length * 10 <= i + 1] for i in range(10)]
+        parts = [max((kib for _, kib, _ in tenth), default=0) // 1024 for tenth in tenths]
+        flows = [max((listed for _, _, listed in tenth), default=0) for tenth in tenths]
         self.figures[f"memory of {whose}, MiB, by tenths of the time"] = parts
+        if any(flows):
+            self.figures[f"flows that {whose} listed, likewise"] = flows
         if length > 900:
             early, late = max(parts[3:6]), max(parts[7:])
-            if late > early * FLAT + 1:
+            listed = max(0, max(flows[7:]) - max(flows[3:6]))
+            if late > early * FLAT + listed * OF_A_FLOW / 1024 + 1:
                 self.wrong.append(f"memory of {whose} grows: {parts} MiB by tenths of the time")
 
     def show(self):
