@@ -16,7 +16,7 @@ PROGRAM = os.path.abspath(sys.argv.pop(1))
 sys.argv.pop(1)
 DOCS = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "docs")
 UNIT, DROP_IN = "roceanalyze@.service", "rdma.conf"
-MOST_EXPOSURE = 25  # tenths of systemd's scale: 100 is not confined at all
+MOST_EXPOSURE = 20  # tenths of systemd's scale: 100 is not confined at all
 
 
 def read(name):
