@@ -102,16 +102,15 @@ struct MrcStream {
   std::uint64_t undecided = 0;     ///< repeats of which the capture does not show whether they were needed
   std::uint64_t not_captured = 0;  ///< packets that the receiver has, and that never came here
   // How much of the stream the capture has:
-  std::uint64_t span = 0;              ///< PSNs from the lowest to the highest one,
-  std::uint64_t psns = 0;              ///< and those that came here
-  std::uint64_t unseen_here = 0;       ///< SACKs that name one that never came, on a path of others that did,
-  std::uint64_t unseen_elsewhere = 0;  ///< and on a path of which nothing came
-  std::uint64_t refused = 0;    ///< that arrived, and that the receiver refused (NACK for another reason)
-  std::uint64_t damaged = 0;    ///< with a wrong ICRC, though others of the stream are right
-  std::uint64_t copies = 0;     ///< that the capture shows once more: in no other count
-  std::uint64_t early = 0;      ///< repeats that are older than what can be followed
-  std::uint64_t restarts = 0;   ///< PSNs far from those before: another use of the queue pair
-  std::uint64_t reordered = 0;  ///< behind a higher PSN; normal where packets are sprayed
+  std::uint64_t span = 0;         ///< PSNs from the lowest to the highest one,
+  std::uint64_t psns = 0;         ///< and those that came here
+  std::uint64_t unseen_here = 0;  ///< SACKs that name one that never came, on a path of others that did
+  std::uint64_t refused = 0;      ///< that arrived, and that the receiver refused (NACK for another reason)
+  std::uint64_t damaged = 0;      ///< with a wrong ICRC, though others of the stream are right
+  std::uint64_t copies = 0;       ///< that the capture shows once more: in no other count
+  std::uint64_t early = 0;        ///< repeats that are older than what can be followed
+  std::uint64_t restarts = 0;     ///< PSNs far from those before: another use of the queue pair
+  std::uint64_t reordered = 0;    ///< behind a higher PSN; normal where packets are sprayed
   std::uint64_t sacks = 0;
   std::uint64_t probes = 0, probes_answered = 0;
   std::array<std::uint64_t, mrc_reasons.size() + 1> nacks{};  ///< by mrc_reasons

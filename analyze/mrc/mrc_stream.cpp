@@ -371,7 +371,7 @@ void MrcStreamState::count_lost(const Copy& copy, std::uint32_t psn, MrcBudget& 
 MrcStream MrcStreamState::finish(std::uint32_t index, MrcBudget& budget, std::vector<MrcLoss>& losses) && {
   begin_anew(budget);
   for (const auto& [ev, count] : unseen_)
-    (path_named(ev) == no_path ? found.unseen_elsewhere : found.unseen_here) += count;
+    if (path_named(ev) != no_path) found.unseen_here += count;
   constexpr auto upstream = static_cast<std::size_t>(MrcPlace::before_capture);
   // Where packets arrive that never come here, one of which only the repeat came may have passed elsewhere,
   // too.
