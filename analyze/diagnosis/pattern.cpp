@@ -142,7 +142,16 @@ typename Portions::const_iterator common_key(const Portions& slices, std::size_t
   const double share = static_cast<double>(most->second.sent) / static_cast<double>(all.sent);
   const bool concentrated =
       static_cast<double>(most->second.lost) >= nearly_all * static_cast<double>(all.lost);
-  return concentrated && std::pow(share, static_cast<double>(times)) <= by_chance ? most : slices.end();
+  const auto chances = std::min<std::uint64_t>(times, all.lost);
+  return concentrated && std::pow(share, static_cast<double>(chances)) <= by_chance ? most : slices.end();
+}
+
+/// How often something was lost. Where a capture tells of few losses, much that follows from others hangs on
+/// them, which may have been on any path.
+std::size_t times_lost(const Trouble& trouble) {
+  if (trouble.seen != Whereabouts::downstream) return trouble.incidents.size();
+  return static_cast<std::size_t>(std::count_if(trouble.incidents.begin(), trouble.incidents.end(),
+                                                [](const Incident* each) { return each->lost_after != 0; }));
 }
 
 /// `trimmed`: what is lost upstream came here trimmed, as a rule.
@@ -235,11 +244,12 @@ void look_for_share(const Snapshot& snapshot, const Trouble& trouble, LossPatter
     }
   }
   const std::map<std::string, Portion> paths = by_path.take();
-  if (const auto of = common_key(classes, trouble.incidents.size()); of != classes.end()) {
+  const std::size_t times = times_lost(trouble);
+  if (const auto of = common_key(classes, times); of != classes.end()) {
     found.pattern = Pattern::by_class;
     found.dscp = of->first;
     found.others = classes.size() - 1;
-  } else if (const auto on = common_key(paths, trouble.incidents.size()); on != paths.end()) {
+  } else if (const auto on = common_key(paths, times); on != paths.end()) {
     found.pattern = Pattern::by_path;
     found.path = on->first;
     found.others = paths.size() - 1;

@@ -290,7 +290,9 @@ std::int32_t Named::crossed_by(const Asked& asked, std::int32_t named) const {
   const std::int32_t repeat = sent_.first_behind(asked.psn, asked.note);
   if (confirmed < 0 || (repeat >= 0 && reached(repeat, confirmed))) return -1;
   const std::int32_t earlier = sent_.last_before(asked.psn, named);
-  if (earlier < 0 || scene_.said.rulings[static_cast<std::size_t>(named)].cause != Cause::timeout) return -1;
+  if (earlier < 0) return -1;
+  const Cause cause = scene_.said.rulings[static_cast<std::size_t>(named)].cause;
+  if (cause != Cause::timeout && cause != Cause::read_retry) return -1;
   if (scene_.facts.there.shuffles()) return -1;  // overtaken as well
   const bool missed = any_between(earlier, named, [&](const Sent& sent) { return sent.psn > asked.psn; });
   return missed ? earlier : -1;

@@ -430,6 +430,25 @@ TEST(DiagnosisPattern, OnePathOfSeveral) {
   EXPECT_NE(said[0].facts.at(0).find("49155"), std::string::npos) << said[0].facts[0];
 }
 
+/// A single loss is on some path, whatever else follows from it.
+TEST(DiagnosisPattern, OneLossIsOnNoPath) {
+  DiagnosisMaker maker;
+  for (std::uint16_t port = 49'152; port < 49'156; ++port) {
+    Connection& c = maker.connect(1, 2);
+    for (int i = 0; i < 100; ++i) maker.snapshot.flows[*c.flow[0]].udp_sports.add(port);
+    if (port == 49'155) happen(c.sent[0], Event::lost_after_capture, 1);
+    for (int i = 0; i < 3; ++i) {
+      What what;
+      what.lost_after = port == 49'155 && i == 0 ? 1 : 0;
+      if (what.lost_after == 0) what.what = IncidentKind::timeout;
+      maker.happened(c, what);
+    }
+  }
+  const auto& said = maker.say();
+  EXPECT_EQ(said.at(0).cause, "loss");
+  EXPECT_NE(said[0].pattern, Pattern::by_path);
+}
+
 TEST(Diagnosis, ReadsAskedAgainForDamagedResponsesArePartOfTheDamage) {
   DiagnosisMaker maker;
   Connection& c = maker.connect(1, 2);

@@ -179,6 +179,27 @@ TEST(SoftRoce, WhoLacksNoFirstResponseThrowsOthersAway) {
   EXPECT_FALSE(path.throws_away());
 }
 
+/// The timer was faster than the NAK of the first 11, which is answered by its repeat: nothing overtook
+/// anything.
+TEST(SoftRoce, ANakThatCrossesARepeatedReadIsOfTheFirst) {
+  expect_said(R"(
+        0 read 10+1 |
+        100 response 10 =1 |
+        200 read 11+1 |
+        201 read 12+1 |
+        202 read 13+1 |
+        60200 read 11+1 | read_retry
+        60201 read 12+1 | read_retry
+        60202 read 13+1 | read_retry
+        60230 nak 11 =1 | open
+        60301 response 11 =2 |
+        60302 response 12 =3 |
+        60303 response 13 =4 |
+        70000 read 14+1 |
+        70100 response 14 =5 |
+  )");
+}
+
 }  // namespace
 }  // namespace soft_roce_test
 }  // namespace roce::analyze::episode
