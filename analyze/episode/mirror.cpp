@@ -2,6 +2,9 @@
 #include "analyze/episode/mirror.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <utility>
 #include <vector>
 
 #include "analyze/episode/alike.hpp"
@@ -21,6 +24,7 @@ namespace {
 class Again {
  public:
   Again(std::span<const Note> notes, const Facts& facts) : notes_(notes), alike_(notes) {
+    note_answers();
     for (const bool request : {true, false}) {
       if (alike_.ids_change(request, facts)) {
         look_at_ids(request);
@@ -35,6 +39,8 @@ class Again {
   List<Lag> lags;
 
  private:
+  void note_answers();
+  [[nodiscard]] bool answered_twice(const Note& request, std::int64_t lag_ns) const;
   void add(std::int32_t before, std::size_t i, std::int64_t at_most_ns);
   void look_at_ids(bool request);
   void look_at_requests();
@@ -42,12 +48,35 @@ class Again {
 
   std::span<const Note> notes_;
   Alike alike_;
+  /// Answers: PSN, and how long after one that looks the same it came; -1: there was none.
+  List<std::pair<std::int64_t, std::int64_t>> answers_;
 };
+
+void Again::note_answers() {
+  for (std::size_t i = 0; i < notes_.size(); ++i) {
+    if (notes_[i].request || nak_of(notes_[i]) != Nak::none) continue;
+    const std::span<const std::int32_t> same = alike_.before(i);
+    answers_.emplace_back(notes_[i].psn, same.empty() ? -1 : alike_.lag(same.back(), i));
+  }
+  std::sort(answers_.begin(), answers_.end());
+}
+
+/// A responder answers a duplicate as well (IBTA 9.7.5.1.4), and a capture that shows packets twice shows its
+/// two answers as far from each other as the two requests.
+bool Again::answered_twice(const Note& request, std::int64_t lag_ns) const {
+  const auto first = std::lower_bound(answers_.begin(), answers_.end(), std::pair{request.psn, INT64_MIN});
+  for (auto each = first; each != answers_.end() && each->first == first->first; ++each) {
+    if (each->second >= 0 && std::abs(each->second - lag_ns) > lag_ns / 8 + steady_ns) return true;
+  }
+  return false;
+}
 
 void Again::add(std::int32_t before, std::size_t i, std::int64_t at_most_ns) {
   const std::int64_t took = alike_.lag(before, i);
-  if (took >= 0 && took < at_most_ns)
-    lags.push_back({took, notes_[static_cast<std::size_t>(before)].path != notes_[i].path});
+  if (took < 0 || took >= at_most_ns) return;
+  const Note& note = notes_[i];
+  const bool other_path = notes_[static_cast<std::size_t>(before)].path != note.path;
+  lags.push_back({took, other_path, note.request && answered_twice(note, took)});
 }
 
 void Again::look_at_ids(bool request) {
@@ -158,6 +187,12 @@ void Mirror::look() {
   }
   constexpr std::size_t some = 4;
   if (steady.size() < some || steady.size() * 10 < lags.size() * 6) return;
+  // A host that was held up sends at once what its timer made it send twice. A second point shows all twice,
+  // in each direction after a time of its own.
+  const auto sent_twice =
+      std::count_if(steady.begin(), steady.end(), [](const Lag& lag) { return lag.answered_twice; });
+  constexpr std::size_t part = 4;
+  if (part * count_ < notes_ && part * static_cast<std::size_t>(sent_twice) >= steady.size()) return;
   // Nearest to each other is the half that has least to do with chance.
   std::span<const Lag> half = steady;
   for (std::size_t from = 0, size = steady.size() / 2 + 1; from + size <= steady.size(); ++from) {

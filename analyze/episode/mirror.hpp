@@ -18,6 +18,7 @@ namespace roce::analyze::episode {
 struct Lag {
   std::int64_t ns = 0;
   bool other_path = false;
+  bool answered_twice = false;  ///< and the answers came after another time: it was sent twice
 };
 
 /// Mirrors are steady: most of what comes again though nobody sent it again comes after the same time.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 #include "analyze/episode/another_use.hpp"
 #include "analyze/episode/thresholds.hpp"
@@ -15,10 +16,13 @@ using dissect::serial_distance;
 using dissect::serial_mask;
 using dissect::serial_steps;
 
-/// A responder may count READs and atomics before it answers those before them: that many at most.
+/// A responder may count READs and atomics before it answers those before them: that many at most. So many
+/// messages may also be over when one that begins anew first answers.
 constexpr std::int32_t counted_early = 256;
 /// So many answers in a row are not overtaken by one.
 constexpr std::uint32_t many_fallen = 3;
+/// Of fewer answers nobody knows whether their responder counts messages at all (MSN).
+constexpr std::uint32_t known_to_count = 16;
 
 }  // namespace
 
@@ -77,8 +81,8 @@ std::optional<UseTurn> HalfUse::take_request(const PacketRecord& record, const d
     far_ = turn_at(record, true);
   } else if (ahead != 0 && after_silence) {
     found = turn_at(record, true);
-    const bool sent = ahead < 0 && serial_distance(first_, psn) >= 0;
-    found->sure = (ahead < 0 && !sent && begins_here_) || (!sent && other_port && !ports_);
+    const bool sent = serial_distance(first_, psn) >= 0;
+    found->sure = ahead < 0 && !sent && begins_here_;
   }
   if (far) return found;
   went_back_ = ahead < 0 && serial_distance(last_, psn) <= 0;
@@ -110,6 +114,7 @@ std::optional<UseTurn> HalfUse::take_answer(const PacketRecord& record, const di
   if (more >= 0) {
     fallen_ = 0;
     msn_ = msn;
+    ++counted_;
     // What is asked for again is confirmed with the last PSN, if nothing of it is read.
     const bool confirms = done && info.operation == dissect::Operation::acknowledge;
     std::optional<UseTurn> found;
@@ -117,19 +122,26 @@ std::optional<UseTurn> HalfUse::take_answer(const PacketRecord& record, const di
     if (on > 0) done_ = behind;
     return found;
   }
+  // Who counts no messages, or seldom, tells nothing by that; what is read again may carry the count of then.
+  const bool counts = std::exchange(counted_, 0) >= known_to_count || begins_here_;
+  const bool read_again = info.operation != dissect::Operation::acknowledge;
   if (fallen_ != 0) {
-    fallen_ = serial_distance(low_msn_, msn) >= 0 ? fallen_ + 1 : 1;
+    fallen_ = serial_distance(low_msn_, msn) >= 0 && !read_again ? fallen_ + 1 : 1;
     low_msn_ = msn;
     if (fallen_ != many_fallen || !turns_[0]) return {};
+    // One that comes over a longer path overtakes several.
     std::optional<UseTurn> found = turns_[0];
-    found->sure = true;
+    found->sure = found->time_ns - found->silent_from_ns > episode::paths_differ_ns;
     return found;
   }
   if (!after_silence) return {};
   fallen_ = 1;
   low_msn_ = msn;
   UseTurn found = turn_at(record, false);
-  found.sure = on >= 0 || on < -episode::far_psns || -more > -on + counted_early;
+  const bool anew = msn <= static_cast<std::uint32_t>(counted_early);
+  const bool elsewhere =
+      on > episode::soon_psns || on < -episode::far_psns || (on < 0 && -more > -on + counted_early);
+  found.sure = counts && anew && elsewhere;
   return found;
 }
 

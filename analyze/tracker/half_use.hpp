@@ -36,6 +36,8 @@ class HalfUse {
   /// The next packet. What it shows, if the flow does not go on with it.
   [[nodiscard]] std::optional<UseTurn> take(const PacketRecord& record, const dissect::OpcodeInfo& info,
                                             std::uint64_t number);
+  /// Whether it has seen requests.
+  [[nodiscard]] bool has_requests() const noexcept { return requests_; }
   /// Whether the last packet was a request with which the requester went back to what it had sent.
   [[nodiscard]] bool went_back() const noexcept { return went_back_; }
   /// The last one of requests, or of answers.
@@ -77,6 +79,7 @@ class HalfUse {
   std::uint32_t done_ = 0;     ///< PSN behind what was done by then
   std::uint32_t fallen_ = 0;   ///< answers in a row that count fewer, and among themselves go on
   std::uint32_t low_msn_ = 0;  ///< of the last one of them
+  std::uint32_t counted_ = 0;  ///< answers since one counted fewer than another before
   std::array<std::optional<UseTurn>, 2> turns_;  ///< of answers, of requests
 };
 

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <utility>
 
+#include "analyze/episode/thresholds.hpp"
 #include "analyze/tracker/tracker_impl.hpp"
 #include "dissect/aeth.hpp"
 
@@ -299,6 +300,7 @@ void Tracker::Impl::hear(std::uint32_t place, const PacketRecord& request) {
     if (waiting == nullptr || !waiting->asked || !opposite(place, other)) continue;
     const Asked& asked = *waiting->asked;
     if (asked.psn != request.psn || asked.time_ns > request.time_ns) continue;
+    if (request.time_ns - asked.time_ns > episode::held_back_ns) continue;
     const auto by = static_cast<std::uint32_t>(asked.time_ns);
     const auto known =
         std::find_if(waiting->candidates.begin(), waiting->candidates.end(),

@@ -101,7 +101,11 @@ std::optional<UseTurn> Tracker::Impl::note_use(std::uint32_t place, const Packet
   const FlowState& state = states[place];
   if (state.unpaired == nullptr || state.unpaired->icrc_awaited || record.point != state.point) return {};
   if (record.trimmed() || !believed(place, record)) return {};
-  return state.unpaired->use.take(record, dissect::opcode_info(record.opcode), number);
+  HalfUse& use = state.unpaired->use;
+  std::optional<UseTurn> turn = use.take(record, dissect::opcode_info(record.opcode), number);
+  // Once it is followed alone its requests take the short way, and are not all seen here.
+  if (state.connection != no_place && use.has_requests()) return {};
+  return turn;
 }
 
 /// Of a flow without a partner: whether another use of its queue pair number has begun. Then the packet was

@@ -101,13 +101,53 @@ TEST_F(TrackerHalves, TheSameMessagesWithoutIds) {
 
 /// Answers without the requests.
 TEST_F(TrackerHalves, AnswersAlone) {
-  for (const std::uint32_t psn : {1'000U, 500U, 2'000U, 5'000'000U}) {
+  for (const std::uint32_t psn : {1'000U, 20'000U, 5'000'000U, 500U}) {
     for (std::uint32_t i = 0; i < 200; ++i) confirm(psn + i, i + 1, read_response_only);
     wire.now_ns += 1'000'000;
   }
   wire.finish();
   expect_no_repeats();
   wire.expect_all_counted();
+}
+
+/// A responder whose count of messages means nothing, READs given again with the count of then, and an answer
+/// that overtook others: one use of the number.
+TEST_F(TrackerHalves, CountsThatProveNothing) {
+  const auto one_use = [&](auto&& answers) {
+    wire = Wire();
+    for (std::uint32_t i = 0; i < 400; ++i) answers(i);
+    wire.finish();
+    EXPECT_EQ(wire.result.flows.size(), 1U);
+  };
+  one_use([&](std::uint32_t i) {
+    confirm(100 + i, i * 0x9e3779U & 0xffffffU);
+    wire.now_ns += 200'000;
+  });
+  one_use([&](std::uint32_t i) {
+    confirm(100 + i, i % 16);
+    wire.now_ns += 200'000;
+  });
+  one_use([&](std::uint32_t i) {
+    if (i == 200) wire.now_ns += 4'000'000;
+    const std::uint32_t read = i < 200 ? i : i - 50;
+    confirm(100 + read, read + 1, read_response_only);
+  });
+  one_use([&](std::uint32_t i) {
+    if (i % 4 == 0) wire.now_ns += 150'000;
+    const std::uint32_t at = i % 4 == 0 ? i + 3 : i - 1;
+    confirm(100 + at, at + 1);
+  });
+}
+
+/// A lone requester's packets take the short way: what is far from those that did not is near the others.
+TEST_F(TrackerHalves, ALongOneWay) {
+  wire.port = port_of_a;
+  for (std::uint32_t psn = 0; psn < 300'000; ++psn) {
+    if (psn == 250'000) wire.request(a, b, psn - 20, send_only);
+    if (psn != 290'000) wire.request(a, b, psn, send_only);
+  }
+  wire.finish();
+  EXPECT_EQ(wire.result.flows.size(), 1U);
 }
 
 /// A requester that goes back to what a NAK asks for has heard it.
