@@ -273,6 +273,17 @@ void check_sums(const Tracker::Result& result, VerdictStore& store, const Fed& f
     if (flow.connection) continue;
     for (std::size_t i = 0; i < counted.lost.size(); ++i) counted.lost[i] += flow.sequence().lost[i];
   }
+  // One that began with UD has counted before it became part of a connection.
+  for (const Connection& c : result.connections) {
+    for (unsigned side = 0; side < 2; ++side) {
+      const auto flow = std::find_if(result.flows.begin(), result.flows.end(),
+                                     [&](const Flow& each) { return c.flow[side] == each.id; });
+      if (flow == result.flows.end()) continue;
+      const std::uint64_t trimmed = flow->sequence().lost[static_cast<std::size_t>(Lost::trimmed)];
+      const std::uint64_t own = c.sent[side].count(Event::lost_trimmed);
+      counted.lost[static_cast<std::size_t>(Lost::trimmed)] += trimmed - std::min(trimmed, own);
+    }
+  }
   for (const std::uint64_t lost : counted.lost) lost_of_connections += lost;
   counted.duplicate_captures += result.unlisted_copies;
   for (const Flow& flow : result.flows) {
