@@ -25,7 +25,7 @@ std::vector<Told> places_of(const Exports& exports, const Trouble& trouble) {
   for (const ExportDropGroup& group : drop_groups(exports)) {
     const auto of_trouble = std::count_if(group.drops.begin(), group.drops.end(), [&](std::size_t i) {
       const ExportDrop& drop = exports.drops[i];
-      return drop.loss_shown_by != 0 && trouble.ways.contains({drop.key.src, drop.key.dst});
+      return drop.proved && trouble.ways.contains({drop.key.src, drop.key.dst});
     });
     if (of_trouble != 0)
       places.push_back(

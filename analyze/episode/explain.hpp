@@ -118,8 +118,9 @@ struct PathFact {
   bool counts_early = false;  ///< as in Facts, of a responder there
   // Of READs that a timer asked for again, though all that they lack was captured:
   std::uint32_t whole = 0;  ///< those that lack all of their answer, or its first response
-  std::uint32_t whole_due =
-      0;                  ///< as many would, in 1024ths, if each response were lost as often as any other
+  /// In parts of one: as many would, if each response were lost as often as any other.
+  std::uint64_t whole_due = 0;
+  static constexpr std::uint64_t one_due = 1U << 24U;  ///< a READ has no more responses
   std::uint32_t row = 0;  ///< so many are missing together before it, at most, that were not delivered
   // And before it:
   std::uint64_t captured = 0;
@@ -133,8 +134,9 @@ struct PathFact {
   /// early: never the first of an answer. That is lost as often as any other. Whether it is missing so seldom
   /// (by two standard deviations) that the others were thrown away.
   [[nodiscard]] bool throws_away() const noexcept {
-    const std::int64_t due = whole_due, missing = std::int64_t{whole} * 1024;
-    return due > missing && (due - missing) * (due - missing) > 4 * due * 1024;
+    const double due = static_cast<double>(whole_due) / static_cast<double>(one_due);
+    const double missing = whole;
+    return due > missing && (due - missing) * (due - missing) > 4 * due;
   }
 
   /// Whether what may be either was lost, `network`: of all paths. Most requests that are overtaken are

@@ -326,11 +326,11 @@ void Responses::count_whole(const Issue& last, const Issue& again, std::int32_t 
   const std::int64_t responses = last.end - last.first;
   if (responses < 2 || last.end != again.end || lacks_the_rest(again, last.note)) return;
   if (!timed(now, answer) || now.time_ns - answer.time_ns < shortest_timer_ns) return;
-  constexpr std::uint32_t unit = 1024, at_most = 1U << 20U;
+  constexpr std::uint64_t at_most = 1024 * PathFact::one_due;
   PathFact& path = scene_.facts.back;
   if (path.whole_due >= at_most) return;
   if (again.first == last.first) ++path.whole;
-  path.whole_due += static_cast<std::uint32_t>(unit / responses);
+  path.whole_due += PathFact::one_due / static_cast<std::uint64_t>(responses);
 }
 
 /// A READ that is asked again names the response that its requester lacks. If that one was captured, and

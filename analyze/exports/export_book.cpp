@@ -224,7 +224,7 @@ Exports ExportBook::finish(std::vector<LostTransmission> losses) && {
   std::vector<ExportFlow> flows = flows_by_agent();
   Exports exports = std::move(found_);
   exports.flows = std::move(flows);
-  join_drops(exports, std::move(losses));
+  join_drops(exports, std::move(losses), true);
   return exports;
 }
 

@@ -76,7 +76,7 @@ bool explains_sooner(const ExportDrop& a, const ExportDrop& b, std::int64_t show
 
 /// A packet that is dropped again when it is sent again has as many losses as drops, but for drops that
 /// nobody missed.
-void join_drops(Exports& exports, std::vector<LostTransmission> losses) {
+void join_drops(Exports& exports, std::vector<LostTransmission> losses, bool proved) {
   std::stable_sort(losses.begin(), losses.end(), [](const LostTransmission& a, const LostTransmission& b) {
     return a.shown_by < b.shown_by;
   });
@@ -96,6 +96,7 @@ void join_drops(Exports& exports, std::vector<LostTransmission> losses) {
     }
     if (best == nullptr) continue;
     best->loss_shown_by = loss.shown_by;
+    best->proved = proved;
     best->connection = loss.connection;
   }
 }

@@ -155,6 +155,7 @@ struct ExportDrop {
   std::uint8_t opcode = 0;
   /// The packet of this capture that shows the same loss; 0: nobody missed it, as far as the capture goes.
   std::uint64_t loss_shown_by = 0;
+  bool proved = false;  ///< by the capture alone, too: else it is missing in a pass that had no need of it
   std::uint32_t connection = 0;  ///< of that loss
 };
 
@@ -191,7 +192,7 @@ struct Exports {
 };
 
 /// Finds for each drop the loss of the same packet: equal addresses, queue pair and PSN, the nearest in time.
-void join_drops(Exports& exports, std::vector<LostTransmission> losses);
+void join_drops(Exports& exports, std::vector<LostTransmission> losses, bool proved);
 
 /// Drops of one reason at one place.
 struct ExportDropGroup {

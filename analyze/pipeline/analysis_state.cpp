@@ -124,7 +124,7 @@ std::shared_ptr<Snapshot> conclude(AnalysisState&& followed, SourceFacts&& facts
   if (followed.exports.any()) {
     if (snapshot->mrc != nullptr) add_losses(*snapshot->mrc, result.lost_packets);
     snapshot->exports = std::move(followed.exports).finish(std::move(result.lost_packets));
-    join_drops(snapshot->exports, std::move(result.perhaps_lost));  // what no proved loss explains
+    join_drops(snapshot->exports, std::move(result.perhaps_lost), false);  // what no proved loss explains
     totals.diagnostics.add(DiagnosticId::exports_dropped, snapshot->exports.beyond_limits());
   }
   snapshot->numbered = std::move(followed.numbered).finish();

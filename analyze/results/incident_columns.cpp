@@ -254,7 +254,7 @@ PlacesOfDrops places_of_drops(const Exports& exports) {
         fmt::format("switch {}: {}", drop_place_text(exports, group), drop_reason_text(group.reason));
     for (const std::size_t i : group.drops) {
       const ExportDrop& drop = exports.drops[i];
-      if (drop.loss_shown_by != 0) places.emplace(std::pair{drop.connection, drop.loss_shown_by}, place);
+      if (drop.proved) places.emplace(std::pair{drop.connection, drop.loss_shown_by}, place);
     }
   }
   return places;

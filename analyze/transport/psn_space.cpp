@@ -57,16 +57,27 @@ void PsnSpace::finish_gaps_of_uc(Connection& connection, Flow* flow, TrackerShar
                static_cast<std::uint64_t>(missing), true},
               connection, flow, shared.series, verdict);
   };
-  constexpr std::int64_t few = 256;  // before the first whole packet, or behind the last one
   if (!req_.seen) return;
-  static_cast<void>(lose_trimmed(req_.first - few, req_.first, connection, flow, shared));
+  // Before the first whole packet, and behind the last one: what is near it, or near another that is.
+  constexpr std::int64_t few = 256;
+  std::sort(trimmed_.begin(), trimmed_.end(),
+            [](const TrimmedAway& one, const TrimmedAway& other) { return one.psn < other.psn; });
+  std::int64_t from = req_.first;
+  for (auto each = trimmed_.rbegin(); each != trimmed_.rend(); ++each) {
+    if (each->psn < from && from - each->psn <= few) from = each->psn;
+  }
+  static_cast<void>(lose_trimmed(from, req_.first, connection, flow, shared));
   while (const PsnGap* oldest = gaps_.oldest_of_many()) {
     lose(*oldest);
     gaps_.forget_oldest();
   }
   if (!all) return;
   gaps_.for_each(lose);
-  static_cast<void>(lose_trimmed(req_.next, req_.next + few, connection, flow, shared));
+  std::int64_t to = req_.next;
+  for (const TrimmedAway& each : trimmed_) {
+    if (each.psn >= to && each.psn - to <= few) to = each.psn + 1;
+  }
+  static_cast<void>(lose_trimmed(req_.next, to, connection, flow, shared));
 }
 
 /// What never came.

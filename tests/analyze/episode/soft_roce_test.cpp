@@ -167,14 +167,14 @@ TEST(SoftRoce, NothingIsLostWherePassesAreMixedUp) {
 /// Lost, the first response of an answer would be missing as often as any other.
 TEST(SoftRoce, WhoLacksNoFirstResponseThrowsOthersAway) {
   PathFact path;
-  path.whole_due = 17 * 1024;
+  path.whole_due = 17 * PathFact::one_due;
   path.whole = 5;
   EXPECT_TRUE(path.throws_away());
   EXPECT_FALSE(path.was_lost(Doubt::waited_for, {}));
   path.whole = 12;
   EXPECT_FALSE(path.throws_away());
   EXPECT_TRUE(path.was_lost(Doubt::waited_for, {}));
-  path.whole_due = 3 * 1024;
+  path.whole_due = 3 * PathFact::one_due;
   path.whole = 0;
   EXPECT_FALSE(path.throws_away());
 }

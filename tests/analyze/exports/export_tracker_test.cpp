@@ -248,11 +248,11 @@ TEST(ExportTracker, ALossIsOfTheDropJustBeforeIt) {
     return std::vector<std::uint64_t>{exports.drops[0].loss_shown_by, exports.drops[1].loss_shown_by,
                                       exports.drops[2].loss_shown_by};
   };
-  join_drops(exports, {{key, 7, 1, 50, 25 * ms}, {key, 8, 1, 51, 25 * ms}});
+  join_drops(exports, {{key, 7, 1, 50, 25 * ms}, {key, 8, 1, 51, 25 * ms}}, true);
   EXPECT_EQ(shown(), (std::vector<std::uint64_t>{0, 50, 0}));
-  join_drops(exports, {{key, 7, 1, 52, 26 * ms}});
+  join_drops(exports, {{key, 7, 1, 52, 26 * ms}}, true);
   EXPECT_EQ(shown(), (std::vector<std::uint64_t>{52, 50, 0}));
-  join_drops(exports, {{key, 7, 1, 53, 5 * ms}, {key, 7, 1, 54, 6 * ms}});
+  join_drops(exports, {{key, 7, 1, 53, 5 * ms}, {key, 7, 1, 54, 6 * ms}}, true);
   EXPECT_EQ(shown(), (std::vector<std::uint64_t>{52, 50, 53}));
 }
 

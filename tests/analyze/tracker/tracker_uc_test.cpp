@@ -148,6 +148,21 @@ TEST(TrackerUc, WhatWasTrimmedBeforeTheFirstWholePacketIsLost) {
   }
 }
 
+/// A queue that stays full trims all that comes, up to the end.
+TEST(TrackerUc, AllThatIsTrimmedAtTheEndIsLost) {
+  Wire wire;
+  for (std::uint32_t psn = 100; psn < 900; ++psn) {
+    PacketRecord r = wire.make(a, b, uc_send_only, psn);
+    if (psn < 300 || psn >= 400) {
+      r.icrc = PacketRecord::trimmed_away;
+      r.wire = 128;
+    }
+    wire.send(r);
+  }
+  wire.finish();
+  EXPECT_EQ(Wire::lost(wire.flow(a, b), Lost::trimmed), 700U);
+}
+
 /// However many there are, each counts.
 TEST(TrackerUc, OfManyHolesNoneIsForgotten) {
   constexpr unsigned times = 1000;
