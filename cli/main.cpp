@@ -51,6 +51,11 @@ int run_extcap(const std::vector<std::string>& words, char* program) {
   ExtcapCall call = extcap(words);
   if (!call.error.empty()) return usage_error(call.error);
   if (call.capture.empty()) return print_text(call.answer, exit_ok, Encoding::utf8);
+  // Packets go to a pipe, and nobody reads a report that a capture with analysis ends with.
+  if (const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC); nowhere >= 0) {
+    (void)::dup2(nowhere, STDOUT_FILENO);
+    (void)::close(nowhere);
+  }
   std::vector<char*> arguments{program};
   for (std::string& word : call.capture) arguments.push_back(word.data());
   return run_command_line(static_cast<int>(arguments.size()), arguments.data());

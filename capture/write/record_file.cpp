@@ -2,6 +2,7 @@
 #include "capture/write/record_file.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -102,6 +103,11 @@ bool RecordFile::in_place() const noexcept {
 bool RecordFile::removed() const noexcept {
   struct stat ours {};
   return regular_ && descriptor_ >= 0 && fstat(descriptor_, &ours) == 0 && ours.st_nlink == 0;
+}
+
+bool RecordFile::reader_left() const noexcept {
+  pollfd output{descriptor_, 0, 0};
+  return !regular_ && path_ != "-" && ::poll(&output, 1, 0) > 0 && (output.revents & POLLERR) != 0;
 }
 
 bool RecordFile::discard_if_empty() {

@@ -65,6 +65,8 @@ class RecordFile {
   [[nodiscard]] bool in_place() const noexcept;
   /// Whether the file has no name left: it vanishes with finish().
   [[nodiscard]] bool removed() const noexcept;
+  /// Whether this is a named pipe that nobody reads any more.
+  [[nodiscard]] bool reader_left() const noexcept;
   /// Removes the file if open() created it and nothing was written; before finish().
   [[nodiscard]] bool discard_if_empty();
 

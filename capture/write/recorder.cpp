@@ -110,6 +110,8 @@ std::optional<Error> Recorder::error() const {
 void Recorder::tick() {
   const std::lock_guard lock(mutex_);
   if (ended_) return;
+  // Without packets nothing is written, so a closed pipe would be noticed with the next packet only.
+  if (file_->reader_left()) return fail(not_writable(file_->path(), EPIPE, "writing failed"));
   change_file_in_time();
   write_out_in_time();
 }

@@ -30,20 +30,34 @@ std::string seconds_text(std::int64_t ns) {
 
 }  // namespace
 
-TriggerRecorder::TriggerRecorder(TriggerOptions options)
+TriggerRecorder::TriggerRecorder(TriggerOptions options, std::unique_ptr<Recorder> stream)
     : options_(std::move(options)),
       held_(options_.memory_bytes),
-      last_frame_(options_.recorder.clocks.steady()) {}
+      last_frame_(options_.recorder.clocks.steady()),
+      file_began_(last_frame_),
+      stream_(std::move(stream)) {}
 
 TriggerRecorder::~TriggerRecorder() = default;
 
 void TriggerRecorder::trigger(std::string reason, std::int64_t time_ns) {
   const std::lock_guard lock(mutex_);
+  trigger_at(std::move(reason), time_ns);
+}
+
+void TriggerRecorder::trigger_now(std::string reason) {
+  const std::lock_guard lock(mutex_);
+  const Clocks& clocks = options_.recorder.clocks;
+  const std::chrono::nanoseconds since = clocks.steady() - last_frame_;
+  const std::chrono::nanoseconds wall = clocks.wall().time_since_epoch();
+  trigger_at(std::move(reason), now_ns_ == INT64_MIN ? wall.count() : plus(now_ns_, since.count()));
+}
+
+void TriggerRecorder::trigger_at(std::string reason, std::int64_t time_ns) {
   std::int64_t from = plus(time_ns, -options_.before.count());
   const std::int64_t to = plus(time_ns, options_.after.count());
   bool told = false;  // the reason is in the previous file
   if (error_) return;
-  if (recorder_ && from <= until_ns_) {
+  if (recorder_ != nullptr && from <= until_ns_) {
     const std::int64_t end = end_of(from_ns_);
     until_ns_ = std::max(until_ns_, std::min(to, end));
     told = time_ns <= end;
@@ -84,7 +98,7 @@ std::size_t TriggerRecorder::record(std::span<const Frame> frames,
   if (!frames.empty()) last_frame_ = options_.recorder.clocks.steady();
   sample(interfaces);
   write_some(std::max(least_written, 2 * bytes));
-  if (!recorder_) forget_old();
+  if (recorder_ == nullptr) forget_old();
   return frames.size();
 }
 
@@ -102,10 +116,14 @@ void TriggerRecorder::tick() {
   const std::lock_guard lock(mutex_);
   if (error_) return;
   write_some(8 * least_written);
-  if (!recorder_) return;
-  recorder_->tick();
+  if (stream_) {
+    stream_->tick();
+    error_ = stream_->error();
+  }
+  if (error_ || recorder_ == nullptr) return;
+  if (file_) file_->tick();
   // Without packets, packet time stands still and would never end the file.
-  const auto idle = options_.recorder.clocks.steady() - last_frame_;
+  const auto idle = options_.recorder.clocks.steady() - std::max(last_frame_, file_began_);
   if (held_.empty() && idle > options_.after + std::chrono::seconds(1)) end_file();
 }
 
@@ -113,22 +131,26 @@ Expected<void> TriggerRecorder::finish(const std::vector<InterfaceInfo>& interfa
   const std::lock_guard lock(mutex_);
   if (!interfaces.empty()) interfaces_ = interfaces;
   if (!error_) write_some(everything);
-  if (recorder_) end_file();
+  if (recorder_ != nullptr) end_file();
+  if (stream_) {
+    if (auto done = stream_->finish(interfaces_); !done && !error_) error_ = std::move(done.error());
+  }
   if (error_) return tl::unexpected<Error>(*error_);
   return {};
 }
 
 RecordingSummary TriggerRecorder::summary() const {
   const std::lock_guard lock(mutex_);
-  RecordingSummary sum = closed_;
-  if (recorder_) {
-    const RecordingSummary present = recorder_->summary();
+  RecordingSummary sum = stream_ ? stream_->summary() : closed_;
+  if (file_) {
+    const RecordingSummary present = file_->summary();
     sum.given += present.given;
     sum.packets += present.packets;
     sum.bytes += present.bytes;
     sum.files += present.files;
     sum.last_path = present.last_path;
   }
+  if (stream_) sum.notices = closed_.notices;
   sum.refused_triggers = refused_;
   return sum;
 }
@@ -185,9 +207,10 @@ void TriggerRecorder::forget_old() {
 
 /// Writes buffered frames that belong into a file, about `budget` bytes.
 void TriggerRecorder::write_some(std::size_t budget) {
-  while (!error_ && (recorder_ || !requests_.empty())) {
-    if (!recorder_ && requests_.front().rest && held_.empty()) return;  // none of its frames has arrived yet
-    if (!recorder_ && !begin_file()) continue;
+  while (!error_ && (recorder_ != nullptr || !requests_.empty())) {
+    if (recorder_ == nullptr && requests_.front().rest && held_.empty())
+      return;  // none of its frames has arrived yet
+    if (recorder_ == nullptr && !begin_file()) continue;
     std::size_t frames = 0;
     std::size_t bytes = 0;
     const std::span<const HeldFrames::Held> held =
@@ -224,6 +247,33 @@ bool TriggerRecorder::begin_file() {
     return false;
   }
   ++names_;
+  if (stream_) {
+    stream_->comment(request.reason);
+    recorder_ = stream_.get();
+  } else if (auto opened = open_file(request); !opened) {
+    error_ = std::move(opened.error());
+    return false;
+  }
+  if (const std::string cut = cut_text(request); !cut.empty()) {
+    if (stream_) stream_->comment(cut);
+    note(recorder_->summary().last_path + ": " + cut);
+  }
+  file_began_ = options_.recorder.clocks.steady();
+  from_ns_ = request.from_ns;
+  until_ns_ = request.to_ns;
+  return true;
+}
+
+/// What the time before a trigger lacks; empty: nothing.
+std::string TriggerRecorder::cut_text(const Request& request) const {
+  if (forgotten_ns_ < request.from_ns) return {};
+  const std::string missing =
+      held_.empty() ? "all of it"
+                    : "its first " + seconds_text(held_.front().front().time_ns - request.from_ns);
+  return "the memory for the time before a trigger was too small (--trigger-memory): missing is " + missing;
+}
+
+Expected<void> TriggerRecorder::open_file(const Request& request) {
   RecorderOptions recorder = options_.recorder;
   recorder.name_as_ring = true;
   recorder.first_number = names_;
@@ -234,28 +284,22 @@ bool TriggerRecorder::begin_file() {
     if (each.time_ns > request.from_ns && !bases.empty()) break;
     bases = each.counts;
   }
-  std::string cut;
-  if (forgotten_ns_ >= request.from_ns) {
-    const std::string missing =
-        held_.empty() ? "all of it"
-                      : "its first " + seconds_text(held_.front().front().time_ns - request.from_ns);
-    cut = "the memory for the time before a trigger was too small (--trigger-memory): missing is " + missing;
-    recorder.section.comments.back() += "\n" + cut;
-  }
+  if (const std::string cut = cut_text(request); !cut.empty()) recorder.section.comments.back() += "\n" + cut;
   auto made = Recorder::create(std::move(recorder), interfaces_, std::move(bases));
-  if (!made) {
-    error_ = std::move(made.error());
-    return false;
-  }
-  recorder_ = std::move(*made);
-  if (!cut.empty()) note(recorder_->summary().last_path + ": " + cut);
-  from_ns_ = request.from_ns;
-  until_ns_ = request.to_ns;
-  return true;
+  if (!made) return tl::unexpected<Error>(std::move(made.error()));
+  file_ = std::move(*made);
+  recorder_ = file_.get();
+  return {};
 }
 
+/// A stream goes on.
 void TriggerRecorder::end_file() {
-  const std::unique_ptr<Recorder> ending = std::move(recorder_);
+  recorder_ = nullptr;
+  if (stream_) {
+    error_ = stream_->error();
+    return;
+  }
+  const std::unique_ptr<Recorder> ending = std::move(file_);
   if (auto done = ending->finish(interfaces_); !done) error_ = std::move(done.error());
   const RecordingSummary sum = ending->summary();
   closed_.given += sum.given;

@@ -68,6 +68,11 @@ void add_file_options(CLI::App& command, CaptureOptions& options) {
   command.add_option("-w", options.write, "write packets to a pcapng file; - is standard output")
       ->check(empty_error)
       ->type_name("FILE");
+  command
+      .add_option("--tee", options.tee,
+                  "all packets also to this named pipe, for a reader beside the files of -w")
+      ->check(empty_error)
+      ->type_name("PIPE");
   add_force_option(command, options.force);
   command.add_option("--compress", options.compress, "zstd or none (default: zstd if FILE ends in .zst)")
       ->check(CLI::IsMember({"zstd", "none"}))

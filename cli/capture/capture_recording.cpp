@@ -2,6 +2,7 @@
 #include "cli/capture/capture_recording.hpp"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 
 #include <algorithm>
@@ -33,7 +34,38 @@ std::string system_name() {
   return fmt::format("{} {}", name.sysname, name.release);
 }
 
+capture::SectionFacts section_facts(const std::vector<capture::InterfaceInfo>& interfaces) {
+  capture::SectionFacts section;
+  section.application = version_text().substr(0, version_text().find('\n'));
+  section.operating_system = system_name();
+  // The same as in the live report, so that a report of the file agrees with it.
+  if (!interfaces.empty()) section.hardware = interfaces.front().hardware;
+  return section;
+}
+
 }  // namespace
+
+bool is_stream(const std::string& write) {
+  struct stat facts {};
+  return write == "-" || (::stat(write.c_str(), &facts) == 0 && S_ISFIFO(facts.st_mode));
+}
+
+capture::Expected<std::unique_ptr<capture::Recording>> open_tee(
+    const std::string& pipe, const std::vector<capture::InterfaceInfo>& interfaces) {
+  if (pipe == "-" || !is_stream(pipe)) {
+    capture::Error error;
+    error.kind = capture::ErrorKind::not_writable;
+    error.path = pipe;
+    error.message = "--tee needs a named pipe: mkfifo makes one";
+    return tl::unexpected<capture::Error>(std::move(error));
+  }
+  capture::RecorderOptions recorder;
+  recorder.path = pipe;
+  recorder.section = section_facts(interfaces);
+  auto made = capture::Recorder::create(std::move(recorder), interfaces);
+  if (!made) return tl::unexpected<capture::Error>(std::move(made.error()));
+  return std::unique_ptr<capture::Recording>(std::move(*made));
+}
 
 capture::Expected<CaptureFiles> open_capture_files(const CaptureOptions& options,
                                                    const std::vector<capture::InterfaceInfo>& interfaces) {
@@ -47,10 +79,7 @@ capture::Expected<CaptureFiles> open_capture_files(const CaptureOptions& options
   recorder.compress = options.compress.empty() ? options.write.ends_with(".zst") : options.compress == "zstd";
   recorder.rules.inputs = inputs_of({}, {options.analyze.policy});
   recorder.rules.force = options.force;
-  recorder.section.application = version_text().substr(0, version_text().find('\n'));
-  recorder.section.operating_system = system_name();
-  // The same as in the live report, so that a report of the file agrees with it.
-  if (!interfaces.empty()) recorder.section.hardware = interfaces.front().hardware;
+  recorder.section = section_facts(interfaces);
   recorder.file_bytes = ring.bytes;
   recorder.file_time = std::chrono::nanoseconds(ring.duration_ns);
   recorder.file_packets = ring.packets;
@@ -65,6 +94,7 @@ capture::Expected<CaptureFiles> open_capture_files(const CaptureOptions& options
     return files;
   }
   capture::TriggerOptions trigger;
+  std::unique_ptr<capture::Recorder> stream;
   trigger.recorder = std::move(recorder);
   const auto set = [](std::chrono::nanoseconds& to, const std::string& text) {
     if (const auto ns = parse_duration(text)) to = std::chrono::nanoseconds(*ns);
@@ -76,7 +106,15 @@ capture::Expected<CaptureFiles> open_capture_files(const CaptureOptions& options
   if (limits.files != 0) trigger.most_files = limits.files;
   if (limits.bytes != 0) trigger.most_bytes = limits.bytes;
   if (limits.duration_ns != 0) trigger.longest = std::chrono::nanoseconds(limits.duration_ns);
-  auto made = std::make_unique<capture::TriggerRecorder>(std::move(trigger));
+  if (is_stream(options.write)) {
+    capture::RecorderOptions whole = trigger.recorder;
+    whole.all_bytes = limits.bytes;
+    if (limits.files == 0) trigger.most_files = 0;
+    auto opened = capture::Recorder::create(std::move(whole), interfaces);
+    if (!opened) return tl::unexpected<capture::Error>(std::move(opened.error()));
+    stream = std::move(*opened);
+  }
+  auto made = std::make_unique<capture::TriggerRecorder>(std::move(trigger), std::move(stream));
   files.trigger = made.get();
   files.recording = std::move(made);
   return files;

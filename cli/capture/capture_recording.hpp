@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "capture/write/recording.hpp"
 #include "capture/write/trigger_recorder.hpp"
@@ -16,6 +17,12 @@ struct CaptureFiles {
   std::unique_ptr<capture::Recording> recording;
   capture::TriggerRecorder* trigger = nullptr;  ///< the same object with --trigger, else null
 };
+
+/// Whether -w is a stream, which has no second file: standard output or a named pipe.
+[[nodiscard]] bool is_stream(const std::string& write);
+/// Opens the pipe of --tee. Waits for its reader; fails for what is no named pipe.
+[[nodiscard]] capture::Expected<std::unique_ptr<capture::Recording>> open_tee(
+    const std::string& pipe, const std::vector<capture::InterfaceInfo>& interfaces);
 
 /// Opens the files for these options, which must be valid by capture_usage_error().
 [[nodiscard]] capture::Expected<CaptureFiles> open_capture_files(

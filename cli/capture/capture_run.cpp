@@ -18,6 +18,7 @@
 #include "analyze/report/json/json_report.hpp"
 #include "analyze/results/new_findings.hpp"
 #include "capture/write/recording_source.hpp"
+#include "capture/write/tee_recording.hpp"
 #include "cli/capture/capture_control.hpp"
 #include "cli/capture/capture_limits.hpp"
 #include "cli/capture/capture_recording.hpp"
@@ -235,13 +236,22 @@ class KillableWhileWaiting {
 
 /// The first file is owned by the user of -Z, like all later ones; if that user may not write there, by root.
 capture::Expected<CaptureFiles> CaptureRun::open_files() {
-  const KillableWhileWaiting killable(options_.write);
+  const KillableWhileWaiting killable(options_.tee.empty() ? options_.write : options_.tee);
+  std::unique_ptr<capture::Recording> pipe;
+  if (!options_.tee.empty()) {
+    auto opened = open_tee(options_.tee, live_->interfaces());
+    if (!opened) return tl::unexpected<capture::Error>(std::move(opened.error()));
+    pipe = std::move(*opened);
+  }
+  capture::Expected<CaptureFiles> files{};
   if (setup_.user) {
     const capture::FilesAs as(*setup_.user);
-    auto files = open_capture_files(options_, live_->interfaces());
-    if (files || files.error().system_errno != EACCES) return files;
+    files = open_capture_files(options_, live_->interfaces());
   }
-  return open_capture_files(options_, live_->interfaces());
+  if (!setup_.user || (!files && files.error().system_errno == EACCES))
+    files = open_capture_files(options_, live_->interfaces());
+  if (files && pipe) files->recording = capture::tee(std::move(files->recording), std::move(pipe));
+  return files;
 }
 
 int CaptureRun::start() {
@@ -263,6 +273,12 @@ int CaptureRun::start() {
   facts.write = options_.write;
   facts.interfaces = live_->interfaces();
   facts.output = &*output_;
+  facts.counts = [this] {
+    const capture::LiveCounts counts = live_->counts();
+    return CaptureCounts{counts.delivered, counts.dropped()};
+  };
+  if (files_.trigger != nullptr)
+    facts.trigger = [this](std::string reason) { files_.trigger->trigger_now(std::move(reason)); };
   const std::lock_guard lock(mutex_);
   for (const auto& observer : setup_.observers) {
     if (auto begun = observer->on_start(facts); !begun) {
@@ -382,8 +398,12 @@ void CaptureRun::hang_up() {
 
 /// Prints the notices of device and files that were not printed yet. One thread at a time.
 void CaptureRun::tell_notices() {
-  const auto tell = [](const std::vector<std::string>& all, std::size_t& told) {
-    for (; told < all.size(); ++told) print_error(all[told]);
+  const auto tell = [this](const std::vector<std::string>& all, std::size_t& told) {
+    const std::lock_guard lock(mutex_);
+    for (; told < all.size(); ++told) {
+      print_error(all[told]);
+      for (const auto& observer : setup_.observers) observer->on_notice(all[told]);
+    }
   };
   tell(live_->notices(), notices_told_);
   if (files_.recording) tell(files_.recording->summary().notices, file_notices_told_);
@@ -467,8 +487,10 @@ std::string capture_usage_error(const CaptureOptions& options) {
       {options.whole_ring && ring.files == 0, "--whole-ring needs a limit of files: -b files:N"},
       {stop.files != 0 && !files_change,
        "-a files:N needs a ring: -b filesize:KB, duration:SECONDS or packets:N"},
-      {!options.trigger.empty() && (options.write.empty() || to_output),
-       "--trigger writes files: name them with -w FILE"},
+      {!options.tee.empty() && (options.write.empty() || is_stream(options.write)),
+       "--tee copies what is recorded: name the files with -w FILE"},
+      {!options.trigger.empty() && options.write.empty(),
+       "--trigger writes packets: to files with -w FILE, to a stream with -w -"},
       {!options.trigger.empty() && (!options.ring.empty() || stop.bytes != 0 || stop.files != 0),
        "--trigger writes one file per trigger: use --trigger-limit instead of -b, -a filesize and -a files"},
       {!options.trigger.empty() && options.capture_only,

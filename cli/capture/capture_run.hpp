@@ -25,6 +25,7 @@ struct CaptureOptions {
   capture::LiveOptions live;  ///< its device: of -i
   std::vector<std::string> listen;
   std::string write;              ///< -w
+  std::string tee;                ///< a named pipe that gets all packets too; empty: none
   std::string compress;           ///< empty: by the extension of `write`
   std::vector<std::string> stop;  ///< -a
   std::vector<std::string> ring;  ///< -b

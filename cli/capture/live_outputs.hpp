@@ -23,8 +23,10 @@ struct LiveOutputs {
   std::string user;     ///< of -Z
   bool system_log = false;
   bool no_sandbox = false;
-  bool plain = false;  ///< no screen
-  std::string spool;   ///< of --store; empty: none
+  bool plain = false;       ///< no screen
+  std::string toolbar_in;   ///< pipe of messages from Wireshark's toolbar; empty: none
+  std::string toolbar_out;  ///< pipe of messages to it
+  std::string spool;        ///< of --store; empty: none
 
   void add_to(CLI::App& command);
   /// The observers, in the order in which they start. There is a screen if standard output is a terminal and

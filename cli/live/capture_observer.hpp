@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,6 +15,12 @@
 
 namespace roce::cli {
 
+/// Packets up to now.
+struct CaptureCounts {
+  std::uint64_t captured = 0;
+  std::uint64_t dropped = 0;  ///< by interface, kernel and queue
+};
+
 /// Facts at the start of a capture.
 struct CaptureStart {
   std::string device;  ///< of -i
@@ -21,6 +29,8 @@ struct CaptureStart {
   /// Writer to standard output (standard error with -w -) that never blocks the capture. Lives as long as the
   /// capture.
   BackgroundWriter* output = nullptr;
+  std::function<CaptureCounts()> counts;
+  std::function<void(std::string reason)> trigger;  ///< triggers now; empty without --trigger
 };
 
 /// Receives the events of a live capture. Calls come from several threads, but one at a time for all
@@ -36,7 +46,9 @@ class CaptureObserver {
   /// A finding that is new or has become worse; called after the snapshot that has it (at the end the final
   /// one).
   virtual void on_finding(const analyze::FindingNews&, const analyze::Snapshot&) {}
-  /// About ten times a second, also without frames.
+  /// A notice of device or files, one sentence; also before on_start().
+  virtual void on_notice(const std::string&) {}
+  /// About ten times a second (twice without analysis), also without frames.
   virtual void on_tick() {}
   /// Before a report is written (SIGUSR1, end of the capture): restores the terminal.
   virtual void on_report() {}

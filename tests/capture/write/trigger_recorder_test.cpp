@@ -83,6 +83,60 @@ class TriggerRecorderTest : public ::testing::Test {
   std::unique_ptr<TriggerRecorder> recorder;
 };
 
+/// All triggers in one file, which exists from the start.
+TEST_F(TriggerRecorderTest, StreamHasTheFramesOfAllTriggers) {
+  auto stream = Recorder::create(options.recorder, interfaces);
+  ASSERT_TRUE(stream);
+  recorder = std::make_unique<TriggerRecorder>(options, std::move(*stream));
+  frames(0, 10'000);
+  EXPECT_EQ(times_of(options.recorder.path), std::vector<std::int64_t>());
+  trigger("first", 10'000);
+  frames(10'000, 30'000);
+  trigger("second", 30'000);
+  frames(30'000, 40'000);
+  EXPECT_TRUE(recorder->finish(interfaces));
+  EXPECT_EQ(paths(), std::vector<std::string>({options.recorder.path}));
+  std::vector<std::int64_t> wanted;
+  for (std::int64_t ms = 5000; ms <= 12'000; ms += 100) wanted.push_back(ms);
+  for (std::int64_t ms = 25'000; ms <= 32'000; ms += 100) wanted.push_back(ms);
+  EXPECT_EQ(times_of(options.recorder.path), wanted);
+  const RecordingSummary summary = recorder->summary();
+  EXPECT_EQ(summary.packets, wanted.size());
+  EXPECT_EQ(summary.files, 1U);
+  EXPECT_EQ(summary.last_path, options.recorder.path);
+}
+
+TEST_F(TriggerRecorderTest, StreamCountsTriggersAsFiles) {
+  auto stream = Recorder::create(options.recorder, interfaces);
+  ASSERT_TRUE(stream);
+  options.most_files = 1;
+  recorder = std::make_unique<TriggerRecorder>(options, std::move(*stream));
+  frames(0, 1000);
+  trigger("first", 1000);
+  frames(1000, 20'000);
+  trigger("second", 20'000);
+  frames(20'000, 25'000);
+  EXPECT_TRUE(recorder->finish(interfaces));
+  EXPECT_EQ(recorder->summary().refused_triggers, 1U);
+  expect_times(options.recorder.path, 0, 3000);
+}
+
+/// Packet time stands still while nothing arrives; the time of a trigger does not.
+TEST_F(TriggerRecorderTest, TriggersNow) {
+  make();
+  frames(0, 1000);
+  steady += seconds(4);
+  recorder->trigger_now("now");
+  steady += seconds(2);
+  recorder->tick();  // the time after the trigger is not over
+  frames(5500, 9000);
+  EXPECT_TRUE(recorder->finish(interfaces));
+  ASSERT_EQ(paths().size(), 1U);
+  const std::vector<std::int64_t> times = times_of(paths().front());
+  EXPECT_EQ(times.front(), 0);
+  EXPECT_EQ(times.back(), 6900);  // 900 + 4000 + 2000
+}
+
 TEST_F(TriggerRecorderTest, WritesWhatLiesAroundATrigger) {
   make();
   frames(0, 30'000);
