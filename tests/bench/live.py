@@ -22,6 +22,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import namespace  # noqa: E402
 
 LOADS = (("as fast as it goes", ["--topspeed"]), ("100 000 a second", ["--pps=100000"]), ("5 000 a second", ["--pps=5000"]))
+EXTCAP_LOADS = (("as fast as it goes", ["--topspeed"]), ("250 000 a second", ["--pps=250000"]), ("100 000 a second", ["--pps=100000"]))
 SETTLE = 1.0  # seconds for a program to begin, and to take what is left when the load has ended
 
 
@@ -32,6 +33,7 @@ def parse_arguments():
     parser.add_argument("--payload", default="64,1024", help="bytes of a message, by comma (default 64,1024)")
     parser.add_argument("--buffer", type=int, default=64, help="MiB of the kernel's buffer (default 64)")
     parser.add_argument("--repeat", type=int, default=5, help="runs of each program and load (default 5)")
+    parser.add_argument("--extcap", action="store_true", help="instead: what Wireshark gets, by the pipe of an external capture")
     parser.add_argument("--build", required=True, help=argparse.SUPPRESS)
     return parser.parse_args()
 
@@ -104,6 +106,64 @@ def measure(arguments, capture, name, speed):
               f"{lost:,.0f} | {missing:,} |", flush=True)
 
 
+def through_extcap(arguments, written):
+    """name -> command: the frames as Wireshark's side has them in a file, by plain reading and by tshark."""
+    program = os.path.join(arguments.build, "cli/roceanalyze")
+    folder = os.path.dirname(written)
+    extcap = os.path.join(folder, "extcap")
+    if not os.path.isdir(extcap):
+        os.mkdir(extcap)
+        os.symlink(program, os.path.join(extcap, "roceanalyze"))
+        os.mkfifo(os.path.join(folder, "fifo"))
+    call = [program, "--capture", "--extcap-interface=roce-right", "--fifo=" + os.path.join(folder, "fifo"),
+            f"--kernel-buffer={arguments.buffer}"]
+    ring = ["--ring-file=" + os.path.join(folder, "ring.pcapng"), "--ring-filesize=20000", "--ring-files=3"]
+    reader = ["sh", "-c", 'cat "$1" > "$2" & shift 2; "$@"; status=$?; wait; exit $status', "sh", os.path.join(folder, "fifo"), written]
+    commands = {"the pipe, read by `cat`": [*reader, *call], "the same with a ring beside": [*reader, *call, *ring]}
+    if shutil.which("tshark"):
+        folders = subprocess.run(["tshark", "-G", "folders"], check=True, capture_output=True, text=True).stdout
+        place = re.search(r"^Extcap path:\s+(\S+)$", folders, re.MULTILINE)
+        subprocess.run(["mount", "--bind", extcap, place.group(1)], check=True)
+        commands["`tshark -i roce-right -w FILE`"] = [
+            "tshark", "-q", "-i", "roce-right", "-o", f"extcap.roce_right.kernelbuffer:{arguments.buffer}", "-w", written]
+    return commands
+
+
+def extcap_once(command, written, load):
+    """(packets a second that were sent, arrived, in the file, counted as dropped)"""
+    with tempfile.TemporaryFile("w+") as output:
+        process = subprocess.Popen(command, stdout=output, stderr=output, start_new_session=True)
+        time.sleep(4 * SETTLE)  # tshark asks every external capture before it begins
+        before = namespace.statistics("right")["rx"]["packets"]
+        began = time.monotonic()
+        subprocess.run(load, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        took = time.monotonic() - began
+        arrived = namespace.statistics("right")["rx"]["packets"] - before
+        time.sleep(4 * SETTLE)
+        os.killpg(process.pid, signal.SIGINT)
+        process.wait()
+        output.seek(0)
+        text = output.read()
+    dropped = re.search(r"(\d+) dropped by the kernel", text)
+    shown = subprocess.run(["capinfos", "-c", "-M", "-T", "-r", written], check=False, capture_output=True, text=True).stdout
+    if dropped is None or not shown:
+        sys.exit(f"{command} (status {process.returncode}) said:\n{text}")
+    return arrived / took, arrived, int(shown.split()[-1]), int(dropped.group(1))
+
+
+def measure_extcap(arguments, capture, name, speed):
+    packets = arguments.packets if speed == ["--topspeed"] else int(int(speed[0].split("=")[1]) * arguments.seconds)
+    load = ["tcpreplay", "-q", "-K", "-i", "left", "--loop=0", f"--limit={packets}", *speed, capture]
+    written = capture + ".written"
+    for program, command in arguments.commands.items():
+        for _ in range(arguments.repeat):
+            rate, arrived, kept, dropped = extcap_once(command, written, load)
+            print(f"| {name} | {program} | {rate:,.0f} | {arrived:,} | {kept:,} | {dropped:,} | {arrived - kept - dropped:,} |", flush=True)
+            for left in os.listdir(os.path.dirname(written)):
+                if left.startswith("ring_") or left.endswith(".written"):
+                    os.unlink(os.path.join(os.path.dirname(written), left))
+
+
 def main():
     arguments = parse_arguments()
     for tool in ("tcpreplay", "tcpdump", "ip"):
@@ -117,6 +177,13 @@ def main():
             capture = os.path.join(folder, "load.pcap")
             subprocess.run([os.path.join(arguments.build, "tests/support/roce_generate"), "--packets", "100000",
                             "--message-bytes", payload, "--qps", "64", capture], check=True)
+            if arguments.extcap:
+                arguments.commands = through_extcap(arguments, capture + ".written")
+                print(f"\n### {payload}-byte messages\n\n| load | reader | packets a second | arrived | in its file | "
+                      "dropped and counted | unaccounted |\n|---|---|---:|---:|---:|---:|---:|")
+                for name, speed in EXTCAP_LOADS:
+                    measure_extcap(arguments, capture, name, speed)
+                continue
             print(f"\n### {payload}-byte messages\n")
             print("| load | program | runs | CPU s, median | min .. max | ns a packet | x tcpdump | arrived | "
                   "dropped | unaccounted |\n|---|---|---:|---:|---:|---:|---:|---:|---:|---:|")
