@@ -227,6 +227,28 @@ class Pipes(unittest.TestCase):
         self.assertEqual(status, 0, err)
         self.assertIn(b"trigger: ", side.data)
 
+    def test_tee_has_all_packets_beside_the_files_of_triggers(self):
+        """Of the command itself: an external capture never does both."""
+        pipe, written = os.path.join(self.folder, "pipe"), os.path.join(self.folder, "t.pcapng")
+        os.mkfifo(pipe)
+        process = subprocess.Popen([PROGRAM, "capture", "-i", "lo", "-f", "udp dst port 4791", "-w", written, "--tee", pipe, "--trigger",
+                                    "icrc_capture_artefact", "--after", "500ms"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENV)
+        with open(pipe, "rb") as reader:
+            head = reader.read(28)  # the capture has begun
+            send(range(100))
+            time.sleep(2)
+            send(range(100, 120))
+            time.sleep(1)
+            process.terminate()
+            data = head + reader.read()
+        _, err = process.communicate(timeout=20)
+        self.assertEqual(process.returncode, 0, err)
+        self.assertEqual(psns_of(data), list(range(120)))
+        names = [name for name in os.listdir(self.folder) if name.startswith("t_")]
+        self.assertEqual(len(names), 1, err)
+        with open(os.path.join(self.folder, names[0]), "rb") as file:
+            self.assertEqual(psns_of(file.read()), list(range(100)))
+
     def test_nobody_reads_the_toolbar(self):
         """tshark makes the pipes of the toolbar and never reads them."""
         side = self.begun("--trigger", "error")
