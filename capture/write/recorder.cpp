@@ -8,6 +8,7 @@
 #include <cstring>
 #include <utility>
 
+#include "capture/write/descriptor_output.hpp"
 #include "capture/write/record_file.hpp"
 #include "capture/write/ring_name.hpp"
 
