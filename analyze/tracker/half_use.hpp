@@ -27,10 +27,12 @@ struct UseTurn {
 };
 
 /// What one half of a connection shows by itself of another use of its queue pair number, while nobody knows
-/// the other half. A responder begins anew to count messages (MSN, IBTA 9.7.7.1), and never counts fewer
-/// otherwise; an answer that was overtaken counts fewer, but then its PSN is lower as well, and by as much. A
-/// requester goes on behind what it sent, or goes back to what it sent. Only RC and XRC; packets of one
-/// capture point, in order of capture.
+/// the other half. A responder begins anew to count messages (MSN, IBTA 9.7.7.1). One that is known to count
+/// never counts fewer otherwise, but for an answer that was overtaken, whose PSN is lower as well, and by as
+/// much, and for what it reads again. A requester goes on behind what it sent, or goes back to what it sent;
+/// which UDP source port it takes says nothing, for hosts change it after a timeout. Only RC and XRC; packets
+/// of one capture point, in order of capture, all of them: once a flow's requests take the short way, nothing
+/// that is said here of them counts.
 class HalfUse {
  public:
   /// The next packet. What it shows, if the flow does not go on with it.
