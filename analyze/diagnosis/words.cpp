@@ -145,8 +145,7 @@ bool answers_unassigned(const Snapshot& snapshot, const Trouble& trouble) {
 }
 
 std::string unassigned_words(const Said& w) {
-  return fmt::format("answers of {} are in this capture, but which queue pair they are to is not known",
-                     w.to.name);
+  return fmt::format("{} sent answers that could not be matched to a queue pair", w.to.name);
 }
 
 /// Of requests that were sent again.
@@ -288,7 +287,7 @@ std::string sentence_of(const Snapshot& snapshot, const Trouble& t, const HitSha
                          queue_pairs(t.failed),
                          t.off_psns()
                              ? "answers to other PSNs only, as if both ends began with different ones,"
-                         : answers_unassigned(snapshot, t) ? "no answer that is known to be to them"
+                         : answers_unassigned(snapshot, t) ? "no answer that could be matched to them"
                                                            : "no answer");
     case RootCause::request_or_answer_lost:
       return fmt::format("{} sent requests to {} again after a timeout, {}: {}{}{}", w.from.name, w.to.name,

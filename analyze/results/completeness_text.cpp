@@ -46,9 +46,10 @@ std::string filtered_text(const Completeness& c) {
 
 std::string one_direction_text(const Completeness& c) {
   const std::size_t n = c.one_direction.size();
-  const std::string whose = n == c.connections
-                                ? (n == 1 ? "the only connection" : fmt::format("all {} connections", n))
-                                : fmt::format("{} of {} connections", n, c.connections);
+  const std::string whose = n == c.connections ? (n == 1   ? "the only connection"
+                                                  : n == 2 ? "both connections"
+                                                           : fmt::format("all {} connections", n))
+                                               : fmt::format("{} of {} connections", n, c.connections);
   return fmt::format(
       "Only one direction of {} was captured (or the answers were filtered out): losses and answers cannot "
       "be "

@@ -127,11 +127,11 @@ class Wireshark:
             self.rest = self.rest[end:]
 
     def until(self, holds, what):
-        end = time.monotonic() + 20
+        end = time.monotonic() + 60
         while not holds():
             self.read()
             if time.monotonic() > end:
-                raise AssertionError(f"not within 20 s: {what}; {self.messages[-9:]}, {psns_of(self.data)[-9:]}")
+                raise AssertionError(f"not within 60 s: {what}; {self.messages[-9:]}, {psns_of(self.data)[-9:]}")
             time.sleep(0.02)
 
     def counts(self):

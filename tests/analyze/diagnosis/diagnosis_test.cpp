@@ -758,7 +758,7 @@ TEST(Diagnosis, AnswersOfWhichNobodyKnowsWhoseTheyAreAreAnswers) {
     return std::string();
   };
   const std::string known =
-      "answers of 10.0.0.2 are in this capture, but which queue pair they are to is not known";
+      "10.0.0.2 sent answers that could not be matched to a queue pair";
   EXPECT_NE(said(2, 1, 7).find(known), std::string::npos) << said(2, 1, 7);
   EXPECT_NE(said(2, 1, 0).find("no answer to them came in time"), std::string::npos) << said(2, 1, 0);
   EXPECT_NE(said(3, 1, 7).find("no answer to them came in time"), std::string::npos) << said(3, 1, 7);
