@@ -317,7 +317,10 @@ void Judge::learn_how(const Group& group, Incident& incident) const {
     const bool missing = by_missing_response(group.passes.front());
     incident.learned = missing ? LearnedBy::missing_response : LearnedBy::timer;
     if (missing) since = std::max(since, all_.first_beyond(false, at(begins).psn, begins));
-    if (since >= 0) incident.learned_after_ns = between(at(since).time_ns, at(begins).time_ns);
+    const std::int64_t took =
+        since < 0 ? Incident::unknown_ns : between(at(since).time_ns, at(begins).time_ns);
+    // A host that was held up sends at once what it was late with and what its timer made it send again.
+    if (missing || took >= shortest_timer_ns) incident.learned_after_ns = took;
   }
   if (const std::int32_t rnr = nak_of_kind(Nak::rnr); rnr >= 0) {
     for (const Asked& asked : answers_.asked()) {

@@ -52,7 +52,7 @@ class WithoutTimes(unittest.TestCase):
     def test_the_report_says_so_and_leaves_out_what_takes_times(self):
         status, text, errors = run("report", self.path)
         self.assertEqual(status, 3, errors)
-        self.assertIn("(no_timestamp)", errors)
+        self.assertIn("(frames without a timestamp)", errors)
         self.assertIn("the capture has no timestamps", text)
         for word in ("1970", "0 ns", "b/s"):
             self.assertNotIn(word, text)

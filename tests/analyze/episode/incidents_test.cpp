@@ -203,6 +203,22 @@ TEST(Incidents, ATimerChainOfOnePsnIsOne) {
   EXPECT_EQ(incident.stalled_ns, 133'999'000);
 }
 
+/// What a host that was held up sends at once tells of no time.
+TEST(Incidents, NoTimerIsShort) {
+  std::string text;
+  for (int psn = 10; psn < 16; ++psn)
+    text += std::to_string(psn) + " write " + std::to_string(psn) + " #" + std::to_string(psn) + " | \n";
+  const Told told = tell(text +
+                         "40 ack 15       | \n"
+                         "50000 write 16 #20 | 1\n"
+                         "50001 write 16 #21 | 1\n"
+                         "50100 ack 16    | \n"
+                         "50101 ack 16    | \n");
+  ASSERT_EQ(told.found.all.size(), 1U);
+  EXPECT_EQ(told.found.all[0].learned, LearnedBy::timer);
+  EXPECT_EQ(told.found.all[0].learned_after_ns, Incident::unknown_ns);
+}
+
 TEST(Incidents, ALostRepeatWaitsForTheTimer) {
   // The responder has sent its NAK for the gap (IBTA 9.7.5.2.8).
   const Told told = tell(
