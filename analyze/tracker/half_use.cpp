@@ -7,6 +7,7 @@
 
 #include "analyze/episode/another_use.hpp"
 #include "analyze/episode/thresholds.hpp"
+#include "analyze/transport/messages.hpp"
 #include "dissect/types.hpp"
 
 namespace roce::analyze {
@@ -62,12 +63,9 @@ std::optional<UseTurn> HalfUse::take(const PacketRecord& record, const dissect::
 
 std::optional<UseTurn> HalfUse::take_request(const PacketRecord& record, const dissect::OpcodeInfo& info) {
   const std::uint32_t psn = record.psn;
-  const bool has_port = record.has(PacketRecord::has_ports);
-  const bool other_port = has_port && requests_ && record.udp_source != port_;
   if (!requests_) {
     requests_ = true;
     first_ = next_ = last_ = psn;
-    port_ = has_port ? record.udp_source : std::uint16_t{0};
   }
   if (open_read_ && serial_distance(read_, psn) > 0 && serial_distance(next_, psn) <= 0) next_ = psn;
   std::optional<UseTurn> found;
@@ -88,13 +86,11 @@ std::optional<UseTurn> HalfUse::take_request(const PacketRecord& record, const d
   went_back_ = ahead < 0 && serial_distance(last_, psn) <= 0;
   last_ = psn;
   far_.reset();
-  ports_ = ports_ || (other_port && !found);
   if (ahead < 0) return found;
   // How many PSNs a READ takes hangs on the path MTU, which may be the least.
-  constexpr std::uint32_t least_pmtu = 256;
   open_read_ = info.operation == dissect::Operation::read_request;
   read_ = psn;
-  next_ = (psn + (open_read_ ? std::max(record.dma_length / least_pmtu, 1U) : 1U)) & serial_mask;
+  next_ = (psn + (open_read_ ? std::max(record.dma_length / every_pmtu, 1U) : 1U)) & serial_mask;
   return found;
 }
 

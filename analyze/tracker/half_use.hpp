@@ -72,9 +72,7 @@ class HalfUse {
   std::uint32_t last_ = 0;              ///< the one before the packet
   std::uint32_t read_ = 0;              ///< where the highest begins, a READ, if so:
   bool open_read_ = false;              ///< it is not known how many PSNs it takes, `next_` is a bound
-  std::uint16_t port_ = 0;
-  bool ports_ = false;          ///< several
-  std::optional<UseTurn> far_;  ///< a request far off: a stray, if the next one does not follow it
+  std::optional<UseTurn> far_;          ///< a request far off: a stray, if the next one does not follow it
   // Answers:
   bool answers_ = false;
   std::uint32_t msn_ = 0;      ///< the most messages that were counted

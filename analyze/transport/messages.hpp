@@ -17,6 +17,8 @@
 // Internal to the tracker.
 namespace roce::analyze {
 
+inline constexpr std::uint32_t every_pmtu = 256;  ///< no path MTU is less (IBTA 9.4)
+
 struct Step;
 
 /// PSNs of a READ of so many bytes.
@@ -141,8 +143,6 @@ class Messages {
   bool book_part(std::size_t i);
   void keep_answered(const PacketBrief& r, bool counts, const Pending& op, bool measured);
   void settle(const AnsweredOperation& op);
-
-  static constexpr std::uint32_t every_pmtu = 256;  ///< no path MTU is less (IBTA 9.4)
 
   PendingQueue queue_;
   OperationStats* operation_ = nullptr;  ///< in operations_, the one counted last

@@ -307,7 +307,6 @@ class alignas(64) PsnSpace {
   [[nodiscard]] bool rnr_gave_up(const Connection& connection, const TrackerShared& shared) const noexcept;
 
   static constexpr std::size_t awaited_at_most = 512;
-  static constexpr std::uint32_t every_pmtu = 256;  ///< no path MTU is less (IBTA 9.4)
   static constexpr std::uint32_t largest_pmtu = 4096;
 
   // What nearly every packet touches, in a few cache lines.

@@ -68,6 +68,24 @@ TEST(Mirror, ASecondPointHasNoBetterLagThanItsPackets) {
   EXPECT_FALSE(shows_longer(100));
 }
 
+/// A host that was held up sends at once what its timer made it send twice: the responder answers both, and
+/// not as far from each other. Where a capture shows both directions twice it does.
+TEST(Mirror, WhatIsAnsweredTwiceWasSentTwice) {
+  for (const bool shown_twice : {false, true}) {
+    std::string others;
+    for (int i = 0; i < 20; ++i)
+      others += std::to_string(100 + i) + " write " + std::to_string(13 + i) + " | \n";
+    const std::vector<Note> notes = notes_of(
+        "0 write 10 | \n"
+        "7 write 10 | \n"
+        "50 ack 10 | \n" +
+        std::string(shown_twice ? "57" : "90") + " ack 10 | \n" + others);
+    Mirror mirror;
+    for (int i = 0; i < 8; ++i) mirror.learn(notes, {});
+    EXPECT_EQ(mirror.fact().witnesses != 0, shown_twice);
+  }
+}
+
 /// Who answers again counts what was executed since; also where the first one was captured before the
 /// episode, and only its PSN is remembered.
 TEST(Mirror, AnswersWithTheCountOfThenAreShownAgain) {

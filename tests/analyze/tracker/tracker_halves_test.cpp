@@ -142,20 +142,9 @@ TEST_F(TrackerHalves, ReadsGivenAgain) {
 
 TEST_F(TrackerHalves, AnAckThatOvertakesThree) {
   for (std::uint32_t i = 0; i < 400; ++i) {
-    if (i % 4 == 0) wire.now_ns += 150'000;
+    if (i % 4 == 1) wire.now_ns += 150'000;
     const std::uint32_t at = i % 4 == 0 ? i + 3 : i - 1;
     confirm(100 + at, at + 1);
-  }
-  wire.finish();
-  EXPECT_EQ(wire.result.flows.size(), 1U);
-}
-
-/// A lone requester's packets take the short way: what is far from those that did not is near the others.
-TEST_F(TrackerHalves, ALongOneWay) {
-  wire.port = port_of_a;
-  for (std::uint32_t psn = 0; psn < 300'000; ++psn) {
-    if (psn == 250'000) wire.request(a, b, psn - 20, send_only);
-    if (psn != 290'000) wire.request(a, b, psn, send_only);
   }
   wire.finish();
   EXPECT_EQ(wire.result.flows.size(), 1U);
