@@ -169,6 +169,8 @@ void SequenceCounts::add(const SequenceCounts& other) noexcept {
         &SequenceCounts::left_out, &SequenceCounts::damaged, &SequenceCounts::trimmed}) {
     this->*count += other.*count;
   }
+  if (first_trimmed == 0 || (other.first_trimmed != 0 && other.first_trimmed < first_trimmed))
+    first_trimmed = other.first_trimmed;
 }
 
 void Departed::add(Flow& flow) {

@@ -42,6 +42,8 @@ struct SequenceCounts {
   // Of the flow's packets: in none of its counts by value, no row of marks().
   std::uint64_t damaged = 0;
   std::uint64_t trimmed = 0;  ///< by a switch, which also marked them anew
+  /// Number of the first packet that was lost so, of flows without connections (UD); 0: none.
+  std::uint64_t first_trimmed = 0;
   [[nodiscard]] std::uint64_t apart() const noexcept { return damaged + trimmed; }
 
   [[nodiscard]] std::uint64_t retransmitted_packets() const noexcept {

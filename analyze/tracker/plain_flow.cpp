@@ -34,8 +34,11 @@ Verdict Tracker::Impl::plain(FlowState& state, const PacketRecord& record, std::
     // Where longer ones pass whole, it was no mirror that cut it; and nobody sends a datagram again.
     if (record.trimmed() && !same && flows.at(place).bytes > flows.at(place).packets * record.wire) {
       verdict.trimmed = 1;
-      if (record.has(PacketRecord::selected))
-        ++flows.at(place).sequence_to_change().lost[static_cast<std::size_t>(Lost::trimmed)];
+      if (record.has(PacketRecord::selected)) {
+        SequenceCounts& sequence = flows.at(place).sequence_to_change();
+        ++sequence.lost[static_cast<std::size_t>(Lost::trimmed)];
+        if (sequence.first_trimmed == 0) sequence.first_trimmed = number;
+      }
       remember();
     }
     count(place, record, number, !doubtful);

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "analyze/base/address_text.hpp"
 #include "analyze/findings/shared/incident_counts.hpp"
 #include "analyze/findings/shared/loss_cases.hpp"
 
@@ -29,6 +35,53 @@ std::string dscp_text(const Snapshot& snapshot) {
   return text;
 }
 
+constexpr std::string_view advice_of_switches =
+    "which port and queue trims. SONiC: show interfaces counters trim, show queue counters PORT --trim, show "
+    "switch-trimming global; Cumulus Linux: nv show interface PORT counters packet-trim. Trimming tells of a "
+    "full queue: look for incast, for paths with uneven load, and whether ECN marks before the queue is "
+    "full.";
+
+/// Of UD, which has no connections and asks for nothing again.
+void find_trimmed_datagrams(const Snapshot& snapshot, FindingSink& sink) {
+  Finding finding;
+  std::uint64_t of = 0;
+  bool one_sender = true, one_receiver = true;
+  for (const Flow& flow : snapshot.flows) {
+    const SequenceCounts& sequence = flow.sequence();
+    const std::uint64_t lost = sequence.lost[static_cast<std::size_t>(Lost::trimmed)];
+    if (sequence.first_trimmed == 0 || lost == 0) continue;
+    if (finding.count == 0) {
+      finding.from = flow.key.src;
+      finding.to = flow.key.dst;
+    }
+    one_sender = one_sender && finding.from == flow.key.src;
+    one_receiver = one_receiver && finding.to == flow.key.dst;
+    finding.count += lost;
+    of += flow.packets + sequence.left_out;
+    finding.packets.push_back(sequence.first_trimmed);
+  }
+  if (finding.count == 0) return;
+  const auto who = [](const std::optional<dissect::IpAddress>& host, bool one, std::string_view several) {
+    return one ? address_text(*host) : std::string(several);
+  };
+  const std::string from = who(finding.from, one_sender, "several hosts");
+  finding.subject = fmt::format("{} to {}", from, who(finding.to, one_receiver, "several hosts"));
+  if (!one_sender) finding.from.reset();
+  if (!one_receiver) finding.to.reset();
+  finding.severity = loss_severity(finding.count, of);
+  finding.explanation = fmt::format(
+      "{} over UD from {} {} trimmed by a switch between {} and the capture point: its queue was full, and "
+      "it cut them instead of dropping them. Their receiver cannot use what is left, and over UD nobody "
+      "sends "
+      "it again.{}",
+      share_text(finding.count, of), finding.subject, verb(finding.count, "was", "were"), from,
+      dscp_text(snapshot));
+  finding.advice = fmt::format(
+      "On each switch on the way: {} {}", advice_of_switches,
+      show_command(snapshot, "The packets", finding.count, finding.count, "roce.analysis.lost == trimmed"));
+  sink.add(std::move(finding));
+}
+
 }  // namespace
 
 void find_trimmed(const Snapshot& snapshot, FindingSink& sink) {
@@ -46,16 +99,14 @@ void find_trimmed(const Snapshot& snapshot, FindingSink& sink) {
                     losses_in_text(group.count(), incidents), repair_text(snapshot, group),
                     worst_text(group)),
         fmt::format(
-            "On each switch from {} to the capture point: which port and queue trims. SONiC: show interfaces "
-            "counters trim, show queue counters PORT --trim, show switch-trimming global; Cumulus Linux: nv "
-            "show interface PORT counters packet-trim. Trimming tells of a full queue: look for incast, for "
-            "paths with uneven load, and whether ECN marks before the queue is full. A NIC that does not "
-            "know trimmed packets drops them: give RoCE without such NICs a lossless priority. {}",
-            from,
+            "On each switch from {} to the capture point: {} A NIC that does not know trimmed packets drops "
+            "them: give RoCE without such NICs a lossless priority. {}",
+            from, advice_of_switches,
             show_losses(snapshot, group, shown_by_flag("roce.analysis.lost == trimmed", Event::lost_trimmed),
                         Event::lost_trimmed)),
     };
   });
+  find_trimmed_datagrams(snapshot, sink);
 }
 
 }  // namespace roce::analyze

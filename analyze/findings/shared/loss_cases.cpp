@@ -62,11 +62,14 @@ std::vector<Case> loss_cases(const Snapshot& snapshot, Event lost) {
   return cases;
 }
 
-Severity loss_severity(const Group& group) noexcept {
+Severity loss_severity(std::uint64_t lost, std::uint64_t of) noexcept {
   constexpr Scale scale{.warning_from = 1e-4, .error_from = 0.01, .error_at_least = 10};
   constexpr std::uint64_t few = 2;
-  if (group.count() <= few) return Severity::notice;
-  return severity_of(group.count(), group.of, scale);
+  return lost <= few ? Severity::notice : severity_of(lost, of, scale);
+}
+
+Severity loss_severity(const Group& group) noexcept {
+  return loss_severity(group.count(), group.of);
 }
 
 std::string losses_in_text(std::uint64_t losses, const std::string& incidents) {

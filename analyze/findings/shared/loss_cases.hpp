@@ -27,6 +27,7 @@ namespace roce::analyze {
 /// RoCE networks are built to lose nothing: one in ten thousand already costs. One or two packets may be
 /// lost for any reason.
 [[nodiscard]] Severity loss_severity(const Group& group) noexcept;
+[[nodiscard]] Severity loss_severity(std::uint64_t lost, std::uint64_t of) noexcept;
 
 /// " 46 losses in 22 incidents, median recovery ..."; empty without `incidents`: see incidents_text().
 [[nodiscard]] std::string losses_in_text(std::uint64_t losses, const std::string& incidents);

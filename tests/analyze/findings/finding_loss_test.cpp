@@ -84,6 +84,36 @@ TEST(TrimmedFinding, NearMiss) {
   EXPECT_TRUE(maker.run("trimmed").empty());
 }
 
+/// UD has no connections.
+TEST(TrimmedFinding, Datagrams) {
+  SnapshotMaker maker;
+  maker.connect(1, 2);
+  maker.connect(3, 4);
+  const auto lose = [&](std::size_t flow, std::uint64_t packets, std::uint64_t first) {
+    SequenceCounts& sequence = maker.snapshot.flows[flow].sequence_to_change();
+    sequence.lost[static_cast<std::size_t>(Lost::trimmed)] = packets;
+    sequence.first_trimmed = first;
+  };
+  lose(0, 37, 120);
+  std::vector<Finding> found = maker.run("trimmed");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].subject, "10.0.0.1 to 10.0.0.2");
+  EXPECT_EQ(found[0].count, 37U);
+  EXPECT_EQ(found[0].packets, std::vector<std::uint64_t>{120});
+  EXPECT_TRUE(says(found[0], "over UD from 10.0.0.1 to 10.0.0.2 were trimmed by a switch"))
+      << found[0].explanation;
+  EXPECT_TRUE(says(found[0], "-Y 'roce.analysis.lost == trimmed'")) << found[0].advice;
+  lose(2, 1, 90);
+  found = maker.run("trimmed");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].subject, "several hosts to several hosts");
+  EXPECT_EQ(found[0].count, 38U);
+  EXPECT_FALSE(found[0].from.has_value());
+  lose(0, 37, 0);  // of a connection, which has events
+  lose(2, 1, 0);
+  EXPECT_TRUE(maker.run("trimmed").empty());
+}
+
 TEST(LossAfterCaptureFinding, Trigger) {
   SnapshotMaker maker;
   happen(maker.connect(1, 2).sent[1], Event::lost_after_capture, 5);  // READ responses

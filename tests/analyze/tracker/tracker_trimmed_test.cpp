@@ -291,6 +291,7 @@ TEST(TrackerTrimmed, of_datagrams_they_are_lost_where_longer_ones_pass) {
     EXPECT_EQ(wire.flow(a, b).sequence().trimmed, 1U);
     EXPECT_EQ(Wire::lost(wire.flow(a, b), Lost::trimmed), longer_pass ? 1U : 0U);
     EXPECT_EQ(wire.verdict(frame).trimmed, longer_pass ? 1U : 0U);
+    EXPECT_EQ(wire.flow(a, b).sequence().first_trimmed, longer_pass ? frame : 0U);
   }
 }
 
