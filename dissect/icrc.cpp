@@ -6,6 +6,7 @@
 
 #include "dissect/crc32.hpp"
 #include "dissect/enum_names.hpp"
+#include "dissect/fast_cnp.hpp"
 #include "dissect/headers/infiniband.hpp"
 #include "dissect/headers/ip.hpp"
 #include "dissect/opcode.hpp"
@@ -85,8 +86,10 @@ IcrcPlace place_of(const Dissection& d) {
   return place;
 }
 
-/// MRC in SRv6: whether the ICRC is over the outer or the inner header is not public.
-bool is_mrc_in_srv6(Bytes frame, const Dissection& d) {
+/// MRC in SRv6: whether the ICRC is over the outer or the inner header is not public. Nor is whether that of
+/// Fast CNPs is over their option.
+bool is_cover_unknown(Bytes frame, const Dissection& d) {
+  if (fast_cnp_address(frame, d)) return true;
   if (!Bth::is_mrc(frame.data() + d.layers[d.bth].offset)) return false;
   return d.in(Tunnel::ip_in_ip) || d.find(HeaderId::ipv6_routing) != nullptr;
 }
@@ -98,7 +101,7 @@ CrcObstacle obstacle_of(Bytes frame, const Dissection& d) {
   if (d.has(Note::cut_on_the_way) || d.declared_end > d.captured_end) return CrcObstacle::cut;
   // An outer length may end before the inner packet does: then its ICRC has no position.
   if (d.icrc == Dissection::none) return CrcObstacle::no_length;
-  if (is_mrc_in_srv6(frame, d)) return CrcObstacle::cover_unknown;
+  if (is_cover_unknown(frame, d)) return CrcObstacle::cover_unknown;
   return CrcObstacle::none;
 }
 
@@ -190,7 +193,7 @@ std::string_view crc_obstacle_name(CrcObstacle obstacle) noexcept {
        {trimmed, "trimmed by the network"},
        {fragment, "IP fragment"},
        {no_length, "no length field gives its position"},
-       {cover_unknown, "not known which headers it covers (MRC in SRv6)"}});
+       {cover_unknown, "not known which headers it covers (MRC in SRv6, Fast CNP)"}});
   return names[obstacle];
 }
 

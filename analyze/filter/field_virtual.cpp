@@ -13,6 +13,7 @@
 #include "analyze/policy/subject.hpp"
 #include "dissect/aeth.hpp"
 #include "dissect/dissect.hpp"
+#include "dissect/fast_cnp.hpp"
 #include "dissect/headers/ethernet.hpp"
 #include "dissect/headers/infiniband.hpp"
 #include "dissect/headers/ip.hpp"
@@ -425,6 +426,11 @@ const VirtualField packet_fields[] = {
                    0xffff'ffff),
      [](const PacketView& p, Values& out) {
        if (bytes_trimmed(p)) add_field_number(out, p.dissection->declared_end);
+     }},
+    {virtual_facts("roce.fast_cnp.dst", "Receiver that a Fast CNP names (one draft)", ValueType::ip),
+     [](const PacketView& p, Values& out) {
+       const auto at = dissect::fast_cnp_address(p.bytes(), *p.dissection);
+       if (at) add_address(out, p.bytes().subspan(*at, 16));
      }},
     {virtual_facts("roce.marking.violation", "Violated rule of the policy", ValueType::text),
      marking_violations},

@@ -6,9 +6,12 @@
 #include <utility>
 
 #include "dissect/enum_names.hpp"
+#include "dissect/fast_cnp.hpp"
 #include "dissect/headers/ethernet.hpp"
+#include "dissect/headers/infiniband.hpp"
 #include "dissect/headers/ip.hpp"
 #include "dissect/headers/other_transport.hpp"
+#include "dissect/opcode.hpp"
 
 namespace roce::analyze {
 
@@ -186,7 +189,27 @@ void Totals::count(std::uint64_t number, const capture::Frame& frame, const Diss
     ++trimmed_dscp[record.traffic_class >> 2U];
     trimmed_bytes += d.declared_end - std::min(d.declared_end, frame.wire);
   }
+  if (record.opcode == opcode_cnp) count_fast_cnp(number, frame, d);
   count_transport(number, frame, record, result);
+}
+
+void Totals::count_fast_cnp(std::uint64_t number, const capture::Frame& frame, const Dissection& d) {
+  const auto named = fast_cnp_address({frame.data, frame.captured}, d);
+  if (!named) return;
+  const std::uint8_t* const ip = frame.data + d.layers[d.network].offset;
+  add_fast_cnps({IpAddress::v6(ip + Ipv6::src.first_byte()), IpAddress::v6(ip + Ipv6::dst.first_byte()),
+                 IpAddress::v6(frame.data + *named), read<Bth::destqp>(frame.data + d.layers[d.bth].offset)},
+                {1, number});
+}
+
+void Totals::add_fast_cnps(const FastCnpFlow& flow, const FastCnps& more) {
+  auto at = fast_cnps.find(flow);
+  if (at == fast_cnps.end()) {
+    if (fast_cnps.size() >= fast_cnps_at_most) return;
+    at = fast_cnps.emplace(flow, FastCnps{0, more.first_packet}).first;
+  }
+  at->second.packets += more.packets;
+  at->second.first_packet = std::min(at->second.first_packet, more.first_packet);
 }
 
 /// By its type.
@@ -249,6 +272,7 @@ void Totals::merge(const Totals& other) {
   add(falcon, other.falcon);
   add(veroce, other.veroce);
   ifa += other.ifa;
+  for (const auto& [flow, more] : other.fast_cnps) add_fast_cnps(flow, more);
   diagnostics.merge(other.diagnostics);
   keep_first(icrc_mismatches, other.icrc_mismatches);
   keep_first(fragments, other.fragments);

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string_view>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "capture/core/frame.hpp"
 #include "dissect/dissection.hpp"
 #include "dissect/icrc.hpp"
+#include "dissect/types.hpp"
 
 namespace roce::analyze {
 
@@ -41,6 +43,18 @@ enum class OtherTraffic : std::uint8_t {
 };
 inline constexpr std::size_t other_traffic_count = static_cast<std::size_t>(OtherTraffic::count_);
 [[nodiscard]] std::string_view other_traffic_name(OtherTraffic kind) noexcept;
+
+/// Packets of a flow that a switch has sent Fast CNPs for: see dissect/fast_cnp.hpp.
+struct FastCnpFlow {
+  dissect::IpAddress by;  ///< the switch
+  dissect::IpAddress src, dst;
+  std::uint32_t dst_qp = 0;
+  [[nodiscard]] auto operator<=>(const FastCnpFlow&) const noexcept = default;
+};
+struct FastCnps {
+  std::uint64_t packets = 0;
+  std::uint64_t first_packet = 0;
+};
 
 /// Sums over all packets; one object per thread, merged at the end. Order does not matter.
 struct Totals {
@@ -72,6 +86,8 @@ struct Totals {
   std::uint64_t ifa = 0;                         ///< RoCE packets with metadata of IFA
   std::array<std::uint64_t, 64> trimmed_dscp{};  ///< of RoCE packets that a switch trimmed, part of `dscp`
   std::uint64_t trimmed_bytes = 0;               ///< that were cut off of these
+  static constexpr std::size_t fast_cnps_at_most = 1024;
+  std::map<FastCnpFlow, FastCnps> fast_cnps;
   DiagnosticCounts diagnostics;
   /// Numbers of the first packets with a wrong ICRC, ascending; at most `kept_mismatches`.
   std::vector<std::uint64_t> icrc_mismatches;
@@ -137,6 +153,8 @@ struct Totals {
 
  private:
   void count_frame(const capture::Frame& frame);
+  void count_fast_cnp(std::uint64_t number, const capture::Frame& frame, const dissect::Dissection& d);
+  void add_fast_cnps(const FastCnpFlow& flow, const FastCnps& more);
   void count_named(const capture::Frame& frame, const dissect::Dissection& dissection);
   void note_times(std::int64_t first_ns, std::int64_t last_ns) noexcept;
   void note_icrc(std::uint64_t number, const dissect::IcrcResult& result);

@@ -12,6 +12,7 @@
 #include "analyze/show/packet_words.hpp"
 #include "dissect/aeth.hpp"
 #include "dissect/dissect.hpp"
+#include "dissect/fast_cnp.hpp"
 #include "dissect/headers/ethernet.hpp"
 #include "dissect/headers/infiniband.hpp"
 #include "dissect/headers/ip.hpp"
@@ -360,6 +361,10 @@ void PacketLine::append_transport_words(std::string& out, const PacketView& pack
       out += " B";
     }
     append_upper_words(out, packet);
+  }
+  if (const auto named = dissect::fast_cnp_address(packet.bytes(), d)) {
+    out += "  Fast CNP for packets to ";
+    append_address(out, dissect::IpAddress::v6(packet.frame->data + *named));
   }
   if (read<dissect::Bth::se>(bth) != 0) out += "  SE";
   if (read<dissect::Bth::a>(bth) != 0) out += "  AckReq";

@@ -15,6 +15,7 @@
 #include "analyze/show/packet_line.hpp"
 #include "analyze/show/packet_words.hpp"
 #include "dissect/dissect.hpp"
+#include "dissect/fast_cnp.hpp"
 #include "dissect/header_table.hpp"
 #include "dissect/headers/ethernet.hpp"
 #include "dissect/headers/infiniband.hpp"
@@ -355,6 +356,13 @@ class Builder {
       text += dissect::crc_obstacle_name(packet_.icrc->obstacle);
       text += ']';
       add(0, std::move(text), "roce.icrc.status");
+    }
+    if (const auto named = dissect::fast_cnp_address(packet_.bytes(), d)) {
+      std::string text = "[Fast CNP (one draft) for packets to ";
+      append_address(text, dissect::IpAddress::v6(packet_.frame->data + *named));
+      TreeLine& line = add(0, text + ", whose queue pair the BTH has]", "roce.fast_cnp.dst");
+      line.offset = *named;
+      line.length = 16;
     }
     std::string words;
     append_unknown_words(words, packet_);

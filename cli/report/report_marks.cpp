@@ -14,6 +14,7 @@
 #include "analyze/results/capture_point_text.hpp"
 #include "analyze/results/marking_columns.hpp"
 #include "cli/report/report_parts.hpp"
+#include "dissect/opcode.hpp"
 
 namespace roce::cli {
 namespace {
@@ -62,6 +63,24 @@ std::string pair_text(const analyze::CnpPair& pair) {
   if (const auto spacing = pair.mean_spacing_ns())
     text += fmt::format(", average interval {}", duration_text(*spacing));
   return text;
+}
+
+/// What tells CNPs of a switch from those of a peer, where the receiver of them has peers.
+std::string not_of_a_peer(const Snapshot& s, const analyze::CnpPair& pair) {
+  bool others = false;
+  for (const analyze::Flow& flow : s.flows) {
+    if (flow.opcodes.of(dissect::opcode_cnp) >= flow.packets) continue;
+    if (flow.key.src == pair.from || flow.key.dst == pair.from) return {};
+    others = others || flow.key.src == pair.to;
+  }
+  return others ? "; it is no peer: it sends and receives no other RoCE, as a switch that sends CNPs" : "";
+}
+
+/// "Fast CNPs of 2001:db8::7 name the receiver: 20 for packets to 2001:db8::2 QP 0x000022".
+std::string fast_cnp_text(const analyze::FastCnpFlow& flow, const analyze::FastCnps& cnps) {
+  return fmt::format("Fast CNPs of {} name the receiver (one draft): {} for packets from {} to {} QP {:#08x}",
+                     analyze::address_text(flow.by), cnps.packets, analyze::address_text(flow.src),
+                     analyze::address_text(flow.dst), flow.dst_qp);
 }
 
 /// The CNP rate limit of all senders for which it is known, if it is the same one.
@@ -128,9 +147,15 @@ void write_congestion(Page& page, const Snapshot& s) {
                           copies == 1 ? "is" : "are"));
   }
   constexpr std::size_t most = 4;
-  for (std::size_t i = 0; i < std::min(most, c.pairs.size()); ++i) page.line(pair_text(c.pairs[i]));
+  for (std::size_t i = 0; i < std::min(most, c.pairs.size()); ++i)
+    page.line(pair_text(c.pairs[i]) + not_of_a_peer(s, c.pairs[i]));
   if (const std::uint64_t pairs = c.pairs.size() + c.pairs_dropped; pairs > most)
     page.line(fmt::format("and {} more pairs of hosts with CNPs (--json)", pairs - most));
+  std::size_t named = 0;
+  for (const auto& [flow, cnps] : s.totals.fast_cnps) {
+    if (named++ < most) page.line(fast_cnp_text(flow, cnps));
+  }
+  if (named > most) page.line(fmt::format("and {} more flows with Fast CNPs (--json)", named - most));
   if (c.ce_to_cnp_ns.count() != 0) {
     page.line(fmt::format("CE to CNP: minimum {}, median {}, maximum {}",
                           duration_text(as_duration(c.ce_to_cnp_ns.min())),

@@ -46,7 +46,7 @@ JsonShape fleet_answers() {
 
 // Who changes keys of a document raises its version, by the rules of docs/schema.md.
 constexpr JsonDocument all_documents[] = {
-    {"report", "1.0", "report --json, check --json, export -o FILE.json", shape<analyze::report_object>},
+    {"report", "1.1", "report --json, check --json, export -o FILE.json", shape<analyze::report_object>},
     {"flows", "1.0", "flows --json", shape<analyze::flows_object>},
     {"connections", "1.0", "connections --json", shape<analyze::connections_object>},
     {"incidents", "1.0", "incidents --json", shape<analyze::incidents_object>},
@@ -57,7 +57,7 @@ constexpr JsonDocument all_documents[] = {
     {"dcbx", "1.0", "dcbx --json", shape<analyze::dcbx_page_object>},
     {"why", "1.0", "why --json", shape<analyze::stories_object>},
     {"compare", "1.0", "compare --json", shape<compare_object>},
-    {"packets", "1.2", "packets -T json, each line", analyze::packet_json_shape},
+    {"packets", "1.3", "packets -T json, each line", analyze::packet_json_shape},
     {"capture", "1.0", "capture --json, each line: summaries and findings of --every, then the report",
      capture_lines},
     {"host-facts", "1.0", "devices --json, host --snapshot FILE", shape<analyze::host_facts_object>},

@@ -112,6 +112,7 @@ std::vector<Format> formats() {
        HeaderId::bth},
       {"Arista, 48 bits", hex("525400000b01525400000a01 d28b 0001 1210 0001 075bcd15 0800") + v4,
        HeaderId::bth},
+      {"Fast CNP", fast_cnp("1e10 fd770000000000000000000000000002 0102 0000"), HeaderId::bth},
       {"CSIG", hex("525400000b01525400000a01 9900 4a05 0800") + v4, HeaderId::bth},
       {"CSIG behind a VLAN tag", hex("525400000b01525400000a01 8100 6064 9900 4a05 0800") + v4,
        HeaderId::csig},

@@ -116,6 +116,15 @@ inline Packet bth(std::uint8_t opcode, const Packet& rest, std::uint32_t qp = 0x
   return out + rest + hex("deadbeef");
 }
 
+/// A CNP over IPv6 with these destination options, of a switch.
+inline Packet fast_cnp(std::string_view options) {
+  const Packet body = hex(options);
+  Packet extension;
+  put(extension, 17, 1);
+  put(extension, (2 + body.size()) / 8 - 1, 1);
+  return ethernet(0x86dd, ipv6(60, extension + body + udp(4791, bth(0x81, filled(16, 0)))));
+}
+
 inline Packet roce_v2(std::uint8_t opcode, const Packet& rest) {
   return udp(4791, bth(opcode, rest));
 }

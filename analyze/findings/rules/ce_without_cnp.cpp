@@ -48,10 +48,20 @@ std::set<MarkedPair> cnp_pairs(const Snapshot& snapshot) {
   return pairs;
 }
 
+/// Whether switches sent CNPs for this flow.
+bool told_by_switches(const Snapshot& snapshot, const Flow& flow) {
+  const auto& named = snapshot.totals.fast_cnps;
+  return std::any_of(named.begin(), named.end(), [&](const auto& each) {
+    return each.first.src == flow.key.src && each.first.dst == flow.key.dst &&
+           each.first.dst_qp == flow.key.dst_qp;
+  });
+}
+
 /// Whether a NIC that limits its CNP rate per port or per address pair sent its CNPs to other queue pairs
-/// instead.
+/// instead, or switches sent them.
 bool spoken_for(const Snapshot& snapshot, const std::set<MarkedPair>& pairs, const Flow* flow) {
   if (flow == nullptr) return false;
+  if (told_by_switches(snapshot, *flow)) return true;
   const std::vector<CnpSender>& senders = snapshot.congestion.senders;
   const auto sender = std::find_if(senders.begin(), senders.end(),
                                    [flow](const CnpSender& each) { return each.address == flow->key.dst; });

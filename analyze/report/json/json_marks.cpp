@@ -125,6 +125,23 @@ const JsonObject<CnpPair>& cnp_pair_object() {
   return object;
 }
 
+using NamedByFastCnps = std::pair<const FastCnpFlow, FastCnps>;
+
+const JsonObject<NamedByFastCnps>& fast_cnp_object() {
+  using R = const NamedByFastCnps&;
+  static const auto object = [] {
+    JsonObject<NamedByFastCnps> o("fast_cnp");
+    o.key("by", "address that sends them", [](R r) { return address_text(r.first.by); });
+    o.key("src", "who sends the packets that met congestion", [](R r) { return address_text(r.first.src); });
+    o.key("dst", "who receives these", [](R r) { return address_text(r.first.dst); });
+    o.key("dst_qp", "their destination queue pair", [](R r) { return r.first.dst_qp; });
+    o.key("cnps", "Fast CNPs", [](R r) { return r.second.packets; });
+    o.key("first_packet", "number of the first one", [](R r) { return r.second.first_packet; });
+    return o;
+  }();
+  return object;
+}
+
 const JsonObject<ReportPage>& congestion_object() {
   static const auto object = [] {
     JsonObject<ReportPage> o("congestion");
@@ -148,6 +165,9 @@ const JsonObject<ReportPage>& congestion_object() {
     o.list(
         "cnp_pairs", "CNPs from one address to another, most first, at most 1024", cnp_pair_object(),
         [](P p) -> const auto& { return p.s.congestion.pairs; });
+    o.list(
+        "fast_cnps", "Fast CNPs of switches by the flow that they name, at most 1024", fast_cnp_object(),
+        [](P p) -> const auto& { return p.s.totals.fast_cnps; });
     o.key("cnp_pairs_dropped", "pairs beyond the limit", [](P p) { return p.s.congestion.pairs_dropped; });
     o.include(pause_keys());
     return o;

@@ -39,6 +39,19 @@ TEST(CeWithoutCnpFinding, NearMiss) {
   EXPECT_TRUE(maker.run("ce_without_cnp").empty());
 }
 
+/// A Fast CNP has the receiver's queue pair, and comes from another address.
+TEST(CeWithoutCnpFinding, SwitchesMayHaveSentThem) {
+  MarkMaker maker;
+  Connection& c = congest(maker, 100, 0);
+  const FlowKey key = maker.of(c, 0).key;
+  FastCnpFlow named{key.dst, key.src, key.dst, key.dst_qp + 1};
+  maker.snapshot.totals.fast_cnps[named].packets = 20;
+  EXPECT_EQ(maker.run("ce_without_cnp").size(), 1U);  // for another queue pair
+  named.dst_qp = key.dst_qp;
+  maker.snapshot.totals.fast_cnps[named].packets = 20;
+  EXPECT_TRUE(maker.look("ce_without_cnp").empty());
+}
+
 /// What the NIC of 10.0.0.2 keeps apart: the CNPs of a queue pair, whatever others get.
 void limit_by_flow(CnpSender& sender) {
   constexpr unsigned cnps = 30;
