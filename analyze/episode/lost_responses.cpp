@@ -86,15 +86,20 @@ void Responses::lose_upstream() {
             missed.push_back({Lost::by_capture, false, psn, -1, shows.note, -1});
           }
           --room;
+        } else {
+          scene_.said.holes.push_back({numbers_.psn_of(at), shows.note, false});
         }
         continue;
       }
       const std::size_t asked = asks_for(numbers_.psn_of(at), shows.note).times;
       const bool of_first = told.move == Move::ahead && at >= told.top;
       const std::int32_t again = stream_.sent[static_cast<std::size_t>(next)].note;
-      if (!of_first && sent_times[at] >= asked) continue;
       // Each answers a request of its own; else that request was overtaken behind the capture.
-      if (sent_times[at] + 2 > asks_for(numbers_.psn_of(at), again, false).times) continue;
+      if ((!of_first && sent_times[at] >= asked) ||
+          sent_times[at] + 2 > asks_for(numbers_.psn_of(at), again, false).times) {
+        scene_.said.holes.push_back({numbers_.psn_of(at), shows.note, false});
+        continue;
+      }
       if (!of_first && !count_alone && !within_answer(at, i)) {
         if (!stream_.note_of(shows).before)
           scene_.said.losses.push_back({Lost::undecided, false, numbers_.psn_of(at), -1, again, again});
@@ -136,6 +141,7 @@ void Responses::lose_rows(const List<Row>& rows) {
     } else if (!scene_.facts.capture.is_sample()) {
       scene_.said.missing.push_back({stream_.sent[row.at - 1].note, stream_.sent[row.at].note,
                                      static_cast<std::uint32_t>(size), false});
+      for (const Loss& loss : row.lost) scene_.said.holes.push_back({loss.psn, loss.shown, false});
     }
   }
 }
@@ -348,6 +354,7 @@ void Responses::lose_downstream() {
     const std::int64_t psn = issue.first;
     if (goes_on(issue)) continue;
     const std::int32_t given = scene_.answers.response_before(psn, issue.note);
+    if (given < 0) scene_.said.holes.push_back({psn, issue.note, false});
     if (given < 0 || (claimed.contains(psn) && claimed[psn] == given)) continue;
     if (scene_.note_at(given).trimmed) continue;  // it was lost before it came here
     const auto at = std::find_if(stream_.sent.begin(), stream_.sent.end(),
@@ -365,7 +372,10 @@ void Responses::lose_downstream() {
       asked = last->note;
       within = within || last->first < psn;
     }
-    if (given < asked) continue;
+    if (given < asked) {  // it, or the request before
+      scene_.said.holes.push_back({psn, issue.note, false});
+      continue;
+    }
     if (last != nullptr) count_whole(*last, issue, given);
     if (!within && lacks_the_rest(issue, asked)) continue;  // for that it asks again, and for all at once
     const std::int32_t next = captured_next(at->psn, given, issue.note);

@@ -172,8 +172,9 @@ struct ImpossibleAnswer {
 /// Left out of a pass, though nothing proves that it was sent there or needed: lost if a switch says that it
 /// dropped it.
 struct Hole {
-  std::int64_t psn = 0;     ///< of a request
+  std::int64_t psn = 0;
   std::int32_t shown = -1;  ///< the note behind it
+  bool request = true;      ///< or a response
 };
 
 /// What happened, by note index. `losses` and `passes` in the order of the packets that show or begin them.

@@ -131,7 +131,8 @@ void Tracker::Impl::note_losses(const Track& track, unsigned requester, std::spa
     }
   }
   for (const episode::Hole& hole : said.holes)
-    note_loss(track, requester, loss_of(hole.psn, notes[static_cast<std::size_t>(hole.shown)]), perhaps_lost);
+    note_loss(track, side_of(hole.request), loss_of(hole.psn, notes[static_cast<std::size_t>(hole.shown)]),
+              perhaps_lost);
   for (std::size_t i = 0; i < notes.size(); ++i) {
     const episode::Ruling& ruling = said.rulings[i];
     if (ruling.doubt == episode::Doubt::none) continue;
