@@ -26,13 +26,9 @@ class ExportedRecords {
                                                                   const dissect::Options& options = {});
 
  private:
-  void read_set(const capture::Frame& frame, const dissect::ipfix::Set& set, const RecordTemplate& by,
-                bool netflow9, dissect::Dissection& d, const dissect::Options& options);
-
   ExportBook book_;
   IpfixTracker tracker_;
   std::vector<dissect::ipfix::RecordValue> values_;
-  std::uint32_t records_ = 0;
 };
 
 }  // namespace roce::analyze

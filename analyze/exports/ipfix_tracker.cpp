@@ -49,14 +49,17 @@ ExportDatagram export_datagram(std::uint64_t number, const capture::Frame& frame
   return datagram;
 }
 
+ExportProtocol protocol_of(const ipfix::Message& message) noexcept {
+  return message.netflow9 ? ExportProtocol::netflow9 : ExportProtocol::ipfix;
+}
+
 void IpfixTracker::see(ExportBook& book, const ExportDatagram& datagram, Part payload) {
   ipfix::Message message;
   if (ipfix::read_message(payload, message) != End::complete) {
     ++book.found().unreadable;
     return;
   }
-  const auto protocol = message.netflow9 ? ExportProtocol::netflow9 : ExportProtocol::ipfix;
-  const auto agent = book.agent_of(protocol, datagram.sender, message.domain);
+  const auto agent = book.agent_of(protocol_of(message), datagram.sender, message.domain);
   if (!agent) return;
   Stream* const stream = stream_of(book, *agent, datagram.port);
   if (stream == nullptr) return;

@@ -29,6 +29,7 @@ struct ExportDatagram {
 };
 [[nodiscard]] ExportDatagram export_datagram(std::uint64_t number, const capture::Frame& frame,
                                              const dissect::Dissection& d);
+[[nodiscard]] ExportProtocol protocol_of(const dissect::ipfix::Message& message) noexcept;
 
 /// Reads messages of IPFIX and NetFlow version 9 in their order. Templates, samplers and their rates are kept
 /// by exporter and observation domain; data that comes before its template is counted.

@@ -10,13 +10,14 @@ namespace roce::analyze {
 /// A packet in two bytes, for an index of all packets. A plain value.
 struct PacketSummary {
   enum Bit : std::uint8_t {
-    transport = 1,     ///< it has a BTH; otherwise `opcode` is undefined
-    ce = 2,            ///< ECN: congestion experienced
-    icrc_wrong = 4,    ///< its ICRC was checked and does not match
-    nak = 8,           ///< an AETH with a NAK
-    rnr_nak = 16,      ///< an AETH with an RNR NAK
-    management = 32,   ///< to queue pair 0 or 1
-    link_control = 64  ///< MAC control or LLDP
+    transport = 1,      ///< it has a BTH; otherwise `opcode` is undefined
+    ce = 2,             ///< ECN: congestion experienced
+    icrc_wrong = 4,     ///< its ICRC was checked and does not match
+    nak = 8,            ///< an AETH with a NAK
+    rnr_nak = 16,       ///< an AETH with an RNR NAK
+    management = 32,    ///< to queue pair 0 or 1
+    link_control = 64,  ///< MAC control or LLDP
+    exported = 128      ///< a datagram of samples, records or drops that a switch exports
   };
   std::uint8_t opcode = 0;
   std::uint8_t bits = 0;

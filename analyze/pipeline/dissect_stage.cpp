@@ -146,6 +146,9 @@ void DissectStage::glance_at(const Batch& batch, std::vector<PacketSummary>& sum
   for (const std::uint32_t i : batch.controls) {
     summaries[i].bits = static_cast<std::uint8_t>(summaries[i].bits | PacketSummary::link_control);
   }
+  for (const std::uint32_t i : batch.exports) {
+    summaries[i].bits = static_cast<std::uint8_t>(summaries[i].bits | PacketSummary::exported);
+  }
 }
 
 PacketRecord DissectStage::record_of(const capture::Frame& frame, const PacketBrief& packet) const {

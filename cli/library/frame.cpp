@@ -8,53 +8,70 @@
 
 #include "analyze/filter/field_registry.hpp"
 #include "analyze/packet/packet_view.hpp"
+#include "analyze/pipeline/packet_walk.hpp"
 #include "analyze/show/packet_json.hpp"
 #include "capture/core/frame.hpp"
+#include "capture/core/source.hpp"
 #include "cli/library/failure.hpp"
 #include "cli/library/field_column.hpp"
 #include "cli/library/options.hpp"
 #include "cli/library/roceanalyze.h"
-#include "dissect/dissect.hpp"
+#include "dissect/dissection.hpp"
 #include "dissect/icrc.hpp"
-#include "dissect/ulp.hpp"
+#include "dissect/ipfix.hpp"
 
 struct roce_frame {
   std::vector<std::uint8_t> bytes;
   roce::capture::Frame frame;
   roce::dissect::Dissection dissection;
+  std::vector<roce::dissect::ipfix::RecordValue> exported;
   std::shared_ptr<const roce::analyze::MarkingPolicy> policy;
   roce::analyze::PacketView view;
+};
+
+struct roce_dissector {
+  explicit roce_dissector(const roce_options* options) : prepared(options), walk(prepared.dissecting) {}
+  roce::library::Prepared prepared;
+  roce::analyze::PacketWalk walk;
 };
 
 namespace roce::library {
 namespace {
 
-std::unique_ptr<roce_frame> dissected(const void* bytes, std::size_t captured, std::size_t wire,
-                                      unsigned link_type, const roce_options* options) {
-  if (captured != 0) require(bytes, "bytes");
+/// A frame as the caller gives it.
+struct Given {
+  const void* bytes;
+  std::size_t captured, wire;
+  unsigned link_type;
+  std::int64_t time_ns = capture::no_time;
+};
+
+/// The next frame of `walk`.
+std::unique_ptr<roce_frame> dissected(const Given& given, const Prepared& prepared,
+                                      analyze::PacketWalk& walk) {
+  static const std::vector<capture::InterfaceInfo> no_interfaces;
+  const std::size_t captured = given.captured, wire = given.wire == 0 ? captured : given.wire;
+  if (captured != 0) require(given.bytes, "bytes");
   if (captured > ROCE_FRAME_MAX) throw Failure(ROCE_MISUSE, "captured", "is more than 262144 bytes");
-  if (wire == 0) wire = captured;
   if (wire < captured || wire > UINT32_MAX)
     throw Failure(ROCE_MISUSE, "wire", "is less than what was captured, or more than a frame can have");
-  if (link_type > UINT16_MAX) throw Failure(ROCE_MISUSE, "link_type", "is no link type");
-  const Prepared prepared(options);
+  if (given.link_type > UINT16_MAX) throw Failure(ROCE_MISUSE, "link_type", "is no link type");
   auto made = std::make_unique<roce_frame>();
   made->bytes.resize(std::max<std::size_t>(captured, 1));  // of an empty frame too there is an address
-  if (captured != 0) std::memcpy(made->bytes.data(), bytes, captured);
+  if (captured != 0) std::memcpy(made->bytes.data(), given.bytes, captured);
   made->policy = prepared.policy;
   made->frame.data = made->bytes.data();
-  made->frame.time_ns = capture::no_time;
+  made->frame.time_ns = given.time_ns;
   made->frame.captured = static_cast<std::uint32_t>(captured);
   made->frame.wire = static_cast<std::uint32_t>(wire);
-  made->frame.link_type = static_cast<std::uint16_t>(link_type);
+  made->frame.link_type = static_cast<std::uint16_t>(given.link_type);
   analyze::PacketView& view = made->view;
-  view.number = 1;
-  view.frame = &made->frame;
+  view = walk.next(made->frame, no_interfaces, {});
+  made->dissection = walk.dissection();
+  made->exported.assign(view.exported.begin(), view.exported.end());
   view.dissection = &made->dissection;
+  view.exported = made->exported;
   view.policy = made->policy.get();
-  dissect::dissect(view.bytes(), made->frame.wire, made->frame.link_type, made->dissection,
-                   prepared.dissecting);
-  dissect::dissect_ulp(view.bytes(), made->dissection, dissect::Ulp::none);
   if (!prepared.options.no_icrc) view.icrc = dissect::check_icrc(view.bytes(), made->dissection);
   return made;
 }
@@ -78,9 +95,36 @@ roce_status roce_frame_dissect(const void* bytes, size_t captured, size_t wire, 
   if (frame != nullptr) *frame = nullptr;
   return guarded(error, [&] {
     require(frame, "frame");
-    *frame = dissected(bytes, captured, wire, link_type, options).release();
+    const Prepared prepared(options);
+    analyze::PacketWalk walk(prepared.dissecting);
+    *frame = dissected({bytes, captured, wire, link_type}, prepared, walk).release();
     return ROCE_OK;
   });
+}
+
+roce_status roce_dissector_new(const roce_options* options, roce_dissector** dissector, roce_error** error) {
+  if (dissector != nullptr) *dissector = nullptr;
+  return guarded(error, [&] {
+    require(dissector, "dissector");
+    *dissector = new roce_dissector(options);
+    return ROCE_OK;
+  });
+}
+
+roce_status roce_dissector_next(roce_dissector* dissector, const void* bytes, size_t captured, size_t wire,
+                                unsigned link_type, int64_t time_ns, roce_frame** frame, roce_error** error) {
+  if (frame != nullptr) *frame = nullptr;
+  return guarded(error, [&] {
+    require(dissector, "dissector");
+    require(frame, "frame");
+    *frame = dissected({bytes, captured, wire, link_type, time_ns}, dissector->prepared, dissector->walk)
+                 .release();
+    return ROCE_OK;
+  });
+}
+
+void roce_dissector_free(roce_dissector* dissector) {
+  delete dissector;
 }
 
 size_t roce_frame_count(const roce_frame* frame, const char* field) {

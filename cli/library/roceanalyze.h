@@ -11,7 +11,7 @@
  *  - Null. A null handle is ROCE_MISUSE, or the stated empty result; the functions that free take NULL and do nothing.
  *  - Lifetime. A handle lives until it is freed. What a function returns as const belongs to the handle it was asked of.
  *  - Threads. Different handles may be used by different threads at the same time. A report, a table, a frame and an
- *    error may be read by several threads at once; options and packets only by one at a time. None may be used
+ *    error may be read by several threads at once; options, packets and dissectors only by one at a time. None may be used
  *    while it is freed.
  *  - Text is UTF-8 and ends with NUL. Bytes that are none, on the wire or in names of files, are escaped as in C or become U+FFFD.
  *  - Times are nanoseconds since 1970-01-01 UTC, durations nanoseconds, unless the name or help of a column says otherwise.
@@ -209,12 +209,25 @@ typedef struct roce_frame roce_frame;
  * Dissects one frame by itself, and checks its ICRC. `bytes`: `captured` of them, at most ROCE_FRAME_MAX; `wire`: its length on
  * the wire, not below `captured`; 0: all of it was captured. `link_type`: number of the tcpdump.org registry, 1 = Ethernet,
  * 247 = InfiniBand; others give a frame without fields of headers. Of `options` those count that say how packets are
- * read, and "no-icrc". What only other packets tell (roce.flow, roce.analysis.*, the upper layer by its CM
- * exchange) a single frame does not have. A frame that contradicts itself is no error: the field roce.stop says why its
- * dissection ended.
+ * read, and "no-icrc". What only other packets tell (roce.flow, roce.analysis.*, the upper layer by a CM exchange before it,
+ * records of IPFIX and NetFlow whose template another frame has) a single frame does not have. A frame that contradicts
+ * itself is no error: the field roce.stop says why its dissection ended.
  */
 ROCE_API roce_status roce_frame_dissect(const void *bytes, size_t captured, size_t wire, unsigned link_type,
                                         const roce_options *options, roce_frame **frame, roce_error **error);
+/**
+ * Frames one after the other, in the order of their capture: what earlier ones tell of later ones is known (templates of IPFIX
+ * and NetFlow, upper layers by CM exchanges). Bounded: it may go on for ever. Since 1.2.
+ */
+typedef struct roce_dissector roce_dissector;
+/** `options` as of roce_frame_dissect(); they may be freed afterwards. */
+ROCE_API roce_status roce_dissector_new(const roce_options *options, roce_dissector **dissector, roce_error **error);
+/** No time: a frame has none then, and no trailers of switches, which are known by theirs. */
+#define ROCE_NO_TIME INT64_MIN
+/** The next frame, as roce_frame_dissect(); `time_ns` or ROCE_NO_TIME. It outlives the dissector. One thread at a time. */
+ROCE_API roce_status roce_dissector_next(roce_dissector *dissector, const void *bytes, size_t captured, size_t wire,
+                                         unsigned link_type, int64_t time_ns, roce_frame **frame, roce_error **error);
+ROCE_API void roce_dissector_free(roce_dissector *dissector);
 /** How often a field occurs, outermost first. 0 also for NULL and unknown names. */
 ROCE_API size_t roce_frame_count(const roce_frame *frame, const char *field);
 /**

@@ -95,6 +95,10 @@ const analyze::PacketView* PacketReader::read(std::uint64_t number, const Packet
                          store_->managements().ulp_of(number, view_.bytes(), dissection_));
     if (view_.has_time()) dissect::dissect_trailer(view_.bytes(), frame_.wire, frame_.time_ns, dissection_);
   }
+  if (dissection_.is_ipfix()) {
+    store_->templates().read(number, frame_, dissection_, store_->dissecting(), exported_);
+    view_.exported = exported_;
+  }
   view_.dissection = &dissection_;
   if (needs.icrc) view_.icrc = dissect::check_icrc(view_.bytes(), dissection_);
   if (needs.flow && dissection_.is_transport()) view_.flow = flow_of(number);

@@ -13,6 +13,7 @@
 #include "analyze/filter/field_registry.hpp"
 #include "analyze/filter/filter.hpp"
 #include "analyze/packet/packet_view.hpp"
+#include "dissect/ipfix.hpp"
 #include "gui/models/packet_store.hpp"
 
 namespace roce::gui {
@@ -51,6 +52,7 @@ class PacketReader {
   capture::FrameStore::Reader frames_;
   capture::Frame frame_;
   dissect::Dissection dissection_;
+  std::vector<dissect::ipfix::RecordValue> exported_;
   analyze::PacketView view_;
   std::shared_ptr<const PacketStore::FlowIds> flows_;
   std::shared_ptr<const analyze::Snapshot> snapshot_;  ///< of flows_

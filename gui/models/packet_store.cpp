@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "capture/core/comments.hpp"
+#include "dissect/dissect.hpp"
+#include "dissect/dissection.hpp"
 #include "gui/models/shown_text.hpp"
 
 namespace roce::gui {
@@ -44,6 +46,7 @@ void PacketStore::take(std::uint64_t first, std::span<const analyze::PacketSumma
     PacketMarks marks(summaries[number - first]);
     if (any_comments && frames_->has_comments(number)) marks = marks.with_comments();
     if (marks.has(PacketMarks::management) && learn(number)) marks = marks.with_refusal();
+    if (summaries[number - first].has(analyze::PacketSummary::exported)) learn_templates(number);
     marks_.make(number - 1).store(marks.word(), std::memory_order_relaxed);
     meanings_.make((number - 1) / block_packets)
         .fetch_or(1U << static_cast<unsigned>(meaning_of(marks)), std::memory_order_relaxed);
@@ -53,17 +56,26 @@ void PacketStore::take(std::uint64_t first, std::span<const analyze::PacketSumma
 }
 
 bool PacketStore::learn(std::uint64_t number) {
-  if (!managements_reader_) managements_reader_.emplace(frames_);
+  if (!learning_reader_) learning_reader_.emplace(frames_);
   // An unreadable packet teaches nothing.
-  const auto frame = managements_reader_->read(number);
+  const auto frame = learning_reader_->read(number);
   return frame && managements_.learn(number, *frame, dissecting_);
+}
+
+void PacketStore::learn_templates(std::uint64_t number) {
+  if (!learning_reader_) learning_reader_.emplace(frames_);
+  const auto frame = learning_reader_->read(number);
+  if (!frame) return;
+  dissect::Dissection dissection;
+  dissect::dissect({frame->data, frame->captured}, frame->wire, frame->link_type, dissection, dissecting_);
+  if (dissection.is_ipfix()) templates_.learn(number, *frame, dissection);
 }
 
 void PacketStore::finish(const std::stop_token& stop) {
   constexpr std::uint64_t between_looks = 1U << 16U;
   const std::uint64_t count = size();
   managements_.complete();
-  managements_reader_.reset();
+  learning_reader_.reset();
   {
     const std::lock_guard lock(verdicts_mutex_);
     std::uint32_t meanings = 0;

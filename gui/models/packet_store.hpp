@@ -13,6 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analyze/exports/template_history.hpp"
 #include "analyze/packet/verdict_store.hpp"
 #include "analyze/pipeline/analysis.hpp"
 #include "analyze/results/snapshot.hpp"
@@ -76,6 +77,8 @@ class PacketStore {
 
   /// What connection managers had negotiated at any packet.
   [[nodiscard]] const ManagementHistory& managements() const noexcept { return managements_; }
+  /// The templates of exported records at any packet.
+  [[nodiscard]] const analyze::TemplateHistory& templates() const noexcept { return templates_; }
 
   /// Ids of flows from the newest snapshot; null: there is none yet.
   struct FlowHash {
@@ -92,6 +95,7 @@ class PacketStore {
  private:
   void take(std::uint64_t first, std::span<const analyze::PacketSummary> summaries);
   bool learn(std::uint64_t number);  ///< whether it refuses a connection
+  void learn_templates(std::uint64_t number);
   void mark_commented(std::uint64_t number, bool commented);
 
   std::shared_ptr<PacketComments> comments_;
@@ -99,7 +103,9 @@ class PacketStore {
   std::shared_ptr<const analyze::MarkingPolicy> policy_;
   dissect::Options dissecting_;
   ManagementHistory managements_;
-  std::optional<capture::FrameStore::Reader> managements_reader_;  ///< from the first management packet on
+  analyze::TemplateHistory templates_;
+  /// Of what packets teach of later ones; from the first such packet on.
+  std::optional<capture::FrameStore::Reader> learning_reader_;
   capture::GrowingArray<std::atomic<std::uint64_t>> marks_;
   capture::GrowingArray<std::atomic<std::uint32_t>, 10, 512> meanings_;  ///< by block
   std::atomic<std::uint64_t> glanced_ = 0;

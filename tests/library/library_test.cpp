@@ -46,6 +46,7 @@ struct Free {
   void operator()(roce_packets* each) const { roce_packets_free(each); }
   void operator()(roce_table* each) const { roce_table_free(each); }
   void operator()(roce_frame* each) const { roce_frame_free(each); }
+  void operator()(roce_dissector* each) const { roce_dissector_free(each); }
   void operator()(char* each) const { roce_free(each); }
 };
 template <class T>
@@ -343,6 +344,8 @@ TEST(Library, NullIsMisuseAndNoCrash) {
   roce_stop_request(nullptr);
   roce_stop_free(nullptr);
   EXPECT_EQ(roce_frame_dissect(nullptr, 10, 0, 1, nullptr, nullptr, nullptr), ROCE_MISUSE);
+  EXPECT_EQ(roce_dissector_new(nullptr, nullptr, nullptr), ROCE_MISUSE);
+  EXPECT_EQ(roce_dissector_next(nullptr, "", 0, 0, 1, 0, nullptr, nullptr), ROCE_MISUSE);
   EXPECT_EQ(roce_frame_number(nullptr, "frame.len", 0, nullptr), ROCE_MISUSE);
   EXPECT_EQ(roce_frame_text(nullptr, nullptr, 0, nullptr, 5, nullptr), ROCE_MISUSE);
   EXPECT_EQ(roce_frame_json(nullptr, nullptr, nullptr, nullptr), ROCE_MISUSE);
@@ -366,6 +369,7 @@ TEST(Library, NullIsMisuseAndNoCrash) {
   roce_packets_free(nullptr);
   roce_table_free(nullptr);
   roce_frame_free(nullptr);
+  roce_dissector_free(nullptr);
   roce_free(nullptr);
 }
 
@@ -468,6 +472,47 @@ TEST(Library, OneFrame) {
   const Owned<char> owned(json);
   EXPECT_EQ(std::strlen(json), length);
   EXPECT_NE(std::string(json).find("\"infiniband.aeth.msn\":1"), std::string::npos) << json;
+}
+
+/// IPFIX: a template with the interface a packet came in at (element 10), or a record of it.
+std::vector<std::uint8_t> ipfix(const std::vector<std::uint8_t>& set) {
+  std::vector<std::uint8_t> bytes(acknowledge.begin(), acknowledge.begin() + 42);
+  const auto length = static_cast<std::uint8_t>(16 + set.size());
+  bytes[17] = static_cast<std::uint8_t>(28 + length);
+  bytes[36] = 0x12, bytes[37] = 0x83;  // UDP port 4739
+  bytes[39] = static_cast<std::uint8_t>(8 + length);
+  bytes.insert(bytes.end(), {0, 10, 0, length, 0x65, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9});
+  bytes.insert(bytes.end(), set.begin(), set.end());
+  return bytes;
+}
+
+TEST(Library, FramesOfOneCaptureKnowWhatCameBefore) {
+  const auto described = ipfix({0, 2, 0, 12, 1, 0, 0, 1, 0, 10, 0, 4});
+  const auto record = ipfix({1, 0, 0, 8, 0, 0, 0, 7});
+  EXPECT_EQ(roce_frame_count(frame(record).handle.get(), "cflow.inputint"), 0U);
+  roce_dissector* made = nullptr;
+  ASSERT_EQ(roce_dissector_new(nullptr, &made, nullptr), ROCE_OK);
+  Owned<roce_dissector> dissector(made);
+  const auto next = [&](const std::vector<std::uint8_t>& bytes) {
+    roce_frame* handle = nullptr;
+    EXPECT_EQ(roce_dissector_next(dissector.get(), bytes.data(), bytes.size(), 0, 1, ROCE_NO_TIME, &handle,
+                                  nullptr),
+              ROCE_OK);
+    return Owned<roce_frame>(handle);
+  };
+  EXPECT_EQ(roce_frame_count(next(record).get(), "cflow.inputint"), 0U);
+  const auto first = next(described);
+  const auto second = next(record);
+  dissector.reset();  // frames outlive it
+  std::uint64_t value = 0;
+  EXPECT_EQ(roce_frame_number(second.get(), "cflow.inputint", 0, &value), ROCE_OK);
+  EXPECT_EQ(value, 7U);
+  EXPECT_EQ(roce_frame_number(second.get(), "frame.number", 0, &value), ROCE_OK);
+  EXPECT_EQ(value, 3U);
+  char* json = nullptr;
+  EXPECT_EQ(roce_frame_json(second.get(), &json, nullptr, nullptr), ROCE_OK);
+  const Owned<char> owned(json);
+  EXPECT_NE(std::string(json).find("\"cflow.inputint\":7"), std::string::npos) << json;
 }
 
 TEST(Library, FramesWithLengthsThatLie) {

@@ -119,6 +119,19 @@ class Figures(unittest.TestCase):
         self.assertEqual(roceanalyze.dissect(frame[:40], wire=62)["roce.stop"], "cut by the capture")
         self.assertEqual(roceanalyze.dissect(b"")["frame.len"], 0)
 
+    def test_frames_know_those_before(self):
+        def ipfix(body):
+            message = struct.pack(">HHIII", 10, 16 + len(body), 1_700_000_000, 0, 9) + body
+            udp = struct.pack(">HHHH", 50000, 4739, 8 + len(message), 0) + message
+            return bytes(12) + b"\x08\x00" + struct.pack(">BBHIBBH", 0x45, 0, 20 + len(udp), 0, 64, 17, 0) + bytes(8) + udp
+        record = ipfix(struct.pack(">HHI", 256, 8, 7))
+        self.assertNotIn("cflow.inputint", roceanalyze.dissect(record))
+        dissector = roceanalyze.Dissector()
+        dissector.next(ipfix(struct.pack(">HHHHHH", 2, 12, 256, 1, 10, 4)))
+        self.assertEqual(dissector.next(record, time_ns=1)["cflow.inputint"], 7)
+        with self.assertRaises(ValueError):
+            dissector.next(record, time_ns=-1)
+
     def test_fields_are_listed(self):
         self.assertEqual(roceanalyze.fields()["infiniband.bth.psn"], "Packet Sequence Number")
 

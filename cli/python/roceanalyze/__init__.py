@@ -21,7 +21,7 @@ from . import _library as lib
 from ._library import DefectError, Error, InputError, MisuseError
 from ._tables import Column, Table
 
-__all__ = ["report", "packets", "dissect", "fields", "Report", "Packets", "Table", "Column", "Error", "InputError",
+__all__ = ["report", "packets", "dissect", "Dissector", "fields", "Report", "Packets", "Table", "Column", "Error", "InputError",
            "MisuseError", "DefectError", "IncompleteWarning", "__version__"]
 __version__ = lib.words(lib.library.roce_version())
 
@@ -154,10 +154,23 @@ def packets(paths, fields=USUAL_FIELDS, batch=0, **options):
 def dissect(frame, wire=0, link_type=1, **options):
     """The fields of one frame (bytes) as a dictionary; `wire`: its length on the wire, 0: it is whole; `link_type`: of the
     tcpdump.org registry, 1 = Ethernet. Options that say how packets are read, as of report()."""
-    data = bytes(frame)
-    return _json.loads(lib.given("frame_json", lib.made("frame", "frame_dissect", data, len(data),
-                                                        lib.number("wire", wire, 0xffffffff),
-                                                        lib.number("link_type", link_type, 0xffff), _options(options))))
+    return Dissector(**options).next(frame, wire, link_type)
+
+
+class Dissector:
+    """Dissects frames one after the other, in the order of their capture: what earlier ones tell of later ones is known, such as
+    the templates of IPFIX and NetFlow. Options as of dissect()."""
+
+    def __init__(self, **options):
+        self._handle = lib.made("dissector", "dissector_new", _options(options))
+
+    def next(self, frame, wire=0, link_type=1, time_ns=None):
+        """The fields of the next frame, as dissect(); `time_ns`: since the epoch, None: it has no time."""
+        data = bytes(frame)
+        time = lib.NO_TIME if time_ns is None else lib.number("time_ns", time_ns, (1 << 63) - 1)
+        return _json.loads(lib.given("frame_json", lib.made(
+            "frame", "dissector_next", self._handle, data, len(data), lib.number("wire", wire, 0xffffffff),
+            lib.number("link_type", link_type, 0xffff), time)))
 
 
 def fields():

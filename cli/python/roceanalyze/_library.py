@@ -9,6 +9,7 @@ import threading
 OK, NONE, MISUSE, INPUT, NO_MEMORY, DEFECT = range(6)
 INT64, UINT64, DOUBLE, TEXT = range(1, 5)
 NOWHERE = ctypes.c_size_t(-1).value
+NO_TIME = -1 << 63
 
 _handle, _text, _size = ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t
 _handle_out, _size_out = ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(ctypes.c_size_t)
@@ -59,6 +60,9 @@ _SIGNATURES = {
     "field_at": (ctypes.c_int, _size, ctypes.POINTER(FieldOut)),
     "field_find": (_size, _text),
     "frame_dissect": (ctypes.c_int, _text, _size, _size, ctypes.c_uint, _handle, _handle_out, _handle_out),
+    "dissector_new": (ctypes.c_int, _handle, _handle_out, _handle_out),
+    "dissector_next": (ctypes.c_int, _handle, _text, _size, _size, ctypes.c_uint, ctypes.c_int64, _handle_out, _handle_out),
+    "dissector_free": (None, _handle),
     "frame_json": (ctypes.c_int, _handle, _handle_out, _size_out, _handle_out),
     "frame_free": (None, _handle),
     "packets_open": (ctypes.c_int, _texts, _size, _texts, _size, _handle, _handle_out, _handle_out),

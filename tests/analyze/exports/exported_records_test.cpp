@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "analyze/exports/template_history.hpp"
 #include "analyze/filter/field_registry.hpp"
 #include "analyze/packet/packet_view.hpp"
 #include "analyze/show/packet_json.hpp"
@@ -173,6 +174,67 @@ TEST(ExportedRecords, RecordsWithoutRoomForTheirPacketsSaySo) {
   const PacketView& view = reader.read(data(many));
   EXPECT_EQ(view.exported.size(), 60U * 5);
   EXPECT_EQ(view.dissection->stop, dissect::Stop::too_deep);
+}
+
+/// What the history says of each frame, the last one first, is what reading them in order said.
+TEST(TemplateHistory, SaysOfEachFrameWhatReadingAllBeforeItSays) {
+  const auto restarted = [](const Octets& sets) {  // another domain
+    return dissect::framed(dissect::ipfix_message(0, sets, 10));
+  };
+  const Octets narrow = Octets().words({256, 1, 10, 4}), wide = Octets().words({256, 1, 14, 8});
+  const std::vector<Bytes> frames = {
+      data(Octets().put(4, 1)),
+      templates(narrow),
+      data(Octets().put(4, 2)),
+      restarted(Octets().set(256, Octets().put(4, 3))),
+      templates(narrow),  // again
+      data(Octets().put(4, 4).put(4, 5)),
+      templates(wide),
+      data(Octets().put(8, 6)),
+      dissect::framed(dissect::ipfix_message(0, Octets().set(256, Octets().put(4, 7)).set(2, narrow))),
+      data(Octets().put(4, 8)),
+      templates(Octets().words({256, 0})),
+      data(Octets().put(4, 9)),
+      templates(dissect::frame_template()),
+      data(dissect::frame_record(7).raw(dissect::frame_record(8).bytes)),
+  };
+  ExportedRecords in_order;
+  TemplateHistory history;
+  std::vector<capture::Frame> read;
+  std::vector<std::vector<dissect::ipfix::RecordValue>> said;
+  std::vector<std::size_t> layers;
+  dissect::Dissection d;
+  const auto dissected = [&](const Bytes& bytes) {
+    capture::Frame frame;
+    frame.data = bytes.data();
+    frame.captured = frame.wire = static_cast<std::uint32_t>(bytes.size());
+    frame.link_type = dissect::link_ethernet;
+    dissect::dissect(bytes, frame.wire, frame.link_type, d);
+    return frame;
+  };
+  std::size_t values = 0;
+  for (const Bytes& bytes : frames) {
+    read.push_back(dissected(bytes));
+    history.learn(read.size(), read.back(), d);
+    const auto now = in_order.read(read.size(), read.back(), d);
+    said.emplace_back(now.begin(), now.end());
+    layers.push_back(d.layer_count);
+    values += now.size();
+  }
+  EXPECT_EQ(values, 1U + 2 + 1 + 1 + 1 + 2 * 5);
+  std::vector<dissect::ipfix::RecordValue> again;
+  for (std::size_t i = frames.size(); i-- > 0;) {
+    (void)dissected(frames[i]);
+    history.read(i + 1, read[i], d, {}, again);
+    EXPECT_EQ(d.layer_count, layers[i]) << i;
+    ASSERT_EQ(again.size(), said[i].size()) << i;
+    for (std::size_t k = 0; k < again.size(); ++k) {
+      EXPECT_EQ(again[k].info, said[i][k].info);
+      EXPECT_EQ(again[k].offset, said[i][k].offset);
+      EXPECT_EQ(again[k].length, said[i][k].length);
+      EXPECT_EQ(again[k].record, said[i][k].record);
+    }
+  }
 }
 
 }  // namespace
