@@ -104,6 +104,21 @@ class Exports(derived_case.DerivedCase):
             text = run("report", self.path("tap.pcap"), self.path("sflow.pcap"))
             self.assertIn("no buffer (tail drop)", text)
 
+    def test_drops_of_read_responses_are_joined(self):
+        """A READ that is issued again does not tell whether its response or the request was lost: the switch does."""
+        matched = expected = 0
+        for seed in (7, 8, 9):
+            records = self.generate("--packets", "20000", "--faults", "response_loss1", "--mix", "1", "0", "3", "0",
+                                    "--seed", str(seed))
+            losses, connections = sflow_export.losses_of(self.path("truth"))
+            exported, notified = sflow_export.export(records, 256, fresh(seed), losses, connections, told=0.99)
+            variants.write(self.path("sflow.pcap"), exported)
+            now = joined(report(self.path("tap.pcap"), self.path("sflow.pcap"))["exports"]["drops"], notified)
+            matched, expected = matched + now[0], expected + now[1]
+        print(f"response_loss1: {matched} of {expected} drops that were missed are joined with their loss")
+        self.assertGreater(expected, 100)
+        self.assertGreaterEqual(matched, 0.99 * expected)
+
     def test_samples_alone_are_never_good(self):
         records = self.generate("--packets", "20000", "--faults", "loss1", "--seed", "5")
         exported, _ = sflow_export.export(records, 64, 5)
