@@ -7,6 +7,7 @@
 
 #include "analyze/exports/export_tracker.hpp"
 #include "analyze/exports/exported_records.hpp"
+#include "analyze/exports/template_history.hpp"
 #include "dissect/dissect.hpp"
 #include "require.hpp"
 
@@ -27,6 +28,39 @@ std::vector<std::uint8_t> framed(dissect::Bytes payload, std::uint16_t port) {
   put16(24, 8 + payload.size());
   frame.insert(frame.end(), payload.begin(), payload.end());
   return frame;
+}
+
+struct Datagram {
+  std::uint64_t number = 0;
+  std::vector<std::uint8_t> bytes;
+  std::vector<dissect::ipfix::RecordValue> said;  ///< of its records, in the order of reading
+};
+
+capture::Frame frame_of(const std::vector<std::uint8_t>& bytes, std::uint64_t number,
+                        dissect::Dissection& d) {
+  capture::Frame frame;
+  frame.data = bytes.data();
+  frame.captured = frame.wire = static_cast<std::uint32_t>(bytes.size());
+  frame.link_type = dissect::link_raw;
+  frame.time_ns = static_cast<std::int64_t>(number) * 1000;
+  dissect::dissect(bytes, frame.wire, frame.link_type, d);
+  return frame;
+}
+
+/// Reading them again, the last one first, says the same.
+void check_again(const analyze::TemplateHistory& history, const std::vector<Datagram>& datagrams) {
+  std::vector<dissect::ipfix::RecordValue> again;
+  dissect::Dissection d;
+  for (auto each = datagrams.rbegin(); each != datagrams.rend(); ++each) {
+    const capture::Frame frame = frame_of(each->bytes, each->number, d);
+    history.read(each->number, frame, d, {}, again);
+    require(again.size() == each->said.size(), "another number of values");
+    for (std::size_t i = 0; i < again.size(); ++i) {
+      require(again[i].info == each->said[i].info && again[i].offset == each->said[i].offset &&
+                  again[i].length == each->said[i].length && again[i].record == each->said[i].record,
+              "another value");
+    }
+  }
 }
 
 void check(const analyze::Exports& e) {
@@ -60,26 +94,26 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size > longest) return 0;
   analyze::ExportTracker tracker;
   analyze::ExportedRecords records;
+  analyze::TemplateHistory history;
+  std::vector<Datagram> datagrams;
   std::uint64_t number = 0;
   for (std::size_t at = 0; at + head <= size;) {
     const std::size_t length = std::min<std::size_t>(dissect::load_be16(data + at), size - at - head);
-    const std::vector<std::uint8_t> bytes =
-        framed({data + at + head, length}, dissect::load_be16(data + at + 2));
+    std::vector<std::uint8_t> bytes = framed({data + at + head, length}, dissect::load_be16(data + at + 2));
     at += head + length;
-    capture::Frame frame;
-    frame.data = bytes.data();
-    frame.captured = frame.wire = static_cast<std::uint32_t>(bytes.size());
-    frame.link_type = dissect::link_raw;
-    frame.time_ns = static_cast<std::int64_t>(++number) * 1000;
     dissect::Dissection d;
-    dissect::dissect(bytes, frame.wire, frame.link_type, d);
+    const capture::Frame frame = frame_of(bytes, ++number, d);
     if (d.is_export()) tracker.see(number, frame, d);
     if (!d.is_ipfix()) continue;
-    for (const dissect::ipfix::RecordValue& value : records.read(number, frame, d))
+    history.learn(number, frame, d);
+    const auto values = records.read(number, frame, d);
+    for (const dissect::ipfix::RecordValue& value : values)
       require(std::size_t{value.offset} + value.length <= bytes.size(), "a value behind the end");
     for (const dissect::Layer& layer : d.all())
       require(std::size_t{layer.offset} + layer.length <= bytes.size(), "a header behind the end");
+    datagrams.push_back({number, std::move(bytes), {values.begin(), values.end()}});
   }
+  check_again(history, datagrams);
   if (tracker.any()) check(std::move(tracker).finish({}));
   return 0;
 }
