@@ -214,7 +214,7 @@ const QuestionSql where_sql{
 FROM intervals WHERE time >= {since} AND {of}
 GROUP BY host, device, run, src, dst, place ORDER BY src, dst, {nearness}, host, device, run LIMIT {top})"};
 
-// Spans end with the newest row: of what was captured in the past, too.
+// Spans end with the newest row, or the newest before a time: of what was captured in the past, too.
 const QuestionSql changes_sql{
     R"(SELECT src, dst, MAX(p0) AS packets_before, MAX(p1) AS packets_now, MAX(l0) AS lost_before, MAX(l1) AS lost_now,
   MAX(r0) AS resent_before, MAX(r1) AS resent_now
@@ -226,10 +226,12 @@ FROM (
     SUM(CASE WHEN is_new THEN retransmitted ELSE 0 END) AS r1
   FROM (
     SELECT src, dst, host, device, packets, lost_at_least, retransmitted,
-      t > (SELECT MAX(time) FROM pairs) - {span} AS is_new
+      t > (SELECT MAX(time) FROM pairs{before until}) - {span} AS is_new
     FROM (
       SELECT src, dst, host, device, packets, lost_at_least, retransmitted, time AS t FROM pairs
-      WHERE time > (SELECT MAX(time) FROM pairs) - 2 * {span}
+      WHERE (time > (SELECT MAX(time) FROM pairs{before until}) - {span} OR
+        (time > (SELECT MAX(time) FROM pairs{before until}) - {span} - {against} AND
+         time <= (SELECT MAX(time) FROM pairs{before until}) - {against})){and until}
     ) AS both_spans
   ) AS recent
   GROUP BY src, dst, host, device

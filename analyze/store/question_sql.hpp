@@ -9,9 +9,10 @@ namespace roce::analyze {
 
 /// One statement a dialect. Most are the same in both: SQLite and ClickHouse from 18.16 on understand them.
 ///
-/// In braces, put in by statement(): {since}, {span}, {key}, {top}; {of}: which rows of intervals are asked
-/// for. Columns of answers have other names than columns of tables, which ClickHouse would take for each
-/// other. Rows are put into an order that leaves nothing open, so that both answer the same.
+/// In braces, put in by statement(): {since}, after which further conditions may come with AND, {before
+/// until}, {and until}; {span}, {against}, {key}, {top}; {of}: which rows of intervals are asked for. Columns
+/// of answers have other names than columns of tables, which ClickHouse would take for each other. Rows are
+/// put into an order that leaves nothing open, so that both answer the same.
 struct QuestionSql {
   std::string_view sqlite;
   std::string_view clickhouse;

@@ -294,7 +294,7 @@ constexpr Question all_questions[] = {
     {"hosts", "captures, what they dropped, batches that are missing", Asked::nothing, host_answer,
      &hosts_sql},
     {"where", "every point that saw packets between two addresses", Asked::pair, where_columns, &where_sql},
-    {"changes", "the last hour (--since) against the one before", Asked::nothing, change_columns,
+    {"changes", "the last hour (--since) against the one before (--against)", Asked::nothing, change_columns,
      &changes_sql},
     {"drops", "drops that switches tell", Asked::nothing, drop_answer, &drops_sql},
     {"storm", "how a pause storm went through the ports", Asked::nothing, storm_columns, &storm_sql},
@@ -358,7 +358,12 @@ std::string statement(const Question& question, const QuestionValues& values, St
   };
   places.push_back({"{of}", rows_of()});
   // A time to ClickHouse, a number to SQLite.
-  places.push_back({"{since}", fmt::format("CAST({} AS DateTime)", values.since)});
+  const auto time = [](std::int64_t seconds) { return fmt::format("CAST({} AS DateTime)", seconds); };
+  const std::string before = values.until == 0 ? std::string() : " time < " + time(values.until);
+  places.push_back({"{since}", time(values.since) + (before.empty() ? "" : " AND" + before)});
+  places.push_back({"{before until}", before.empty() ? "" : " WHERE" + before});
+  places.push_back({"{and until}", before.empty() ? "" : " AND" + before});
+  places.push_back({"{against}", fmt::format("{}", values.against == 0 ? values.span : values.against)});
   places.push_back({"{span}", fmt::format("{}", values.span)});
   places.push_back({"{key}", fmt::format("{}", values.key)});
   places.push_back({"{top}", fmt::format("{}", values.top)});

@@ -56,7 +56,9 @@ struct Question {
 /// Numbers only: nothing that somebody typed becomes part of a statement.
 struct QuestionValues {
   std::int64_t since = 0;    ///< seconds since the epoch
+  std::int64_t until = 0;    ///< rows before it only, seconds since the epoch; 0: to the newest
   std::int64_t span = 3600;  ///< of `changes`, seconds
+  std::int64_t against = 0;  ///< of `changes`: how much earlier the other span is, at least `span`; 0: that
   std::uint64_t key = 0;     ///< of the pair, flow, connection or incident
   std::uint64_t pair = 0;    ///< of a flow or connection: of its addresses; 0: not known
   std::uint64_t top = 20;    ///< rows at most

@@ -37,6 +37,8 @@ struct FleetOptions {
   analyze::StoreTarget from;
   std::string engine = "sqlite";
   std::string since;
+  std::string until;
+  std::string against;
   std::string fabric;
   std::uint64_t top = 20;
   bool json = false;
@@ -109,6 +111,25 @@ bool take_keys(Asked asked, const FleetOptions& options, QuestionValues& values)
   return true;
 }
 
+/// Which rows by their time; what is wrong with it.
+std::string take_times(const FleetOptions& options, std::string_view question, QuestionValues& values) {
+  const std::int64_t now = seconds_now();
+  const std::int64_t until = parse_span(options.until).value_or(0);
+  if (until != 0) values.until = now - until;
+  if (const auto span = parse_span(options.since)) {
+    if (*span <= until)
+      return fmt::format("nothing is since {} and until {} ago", options.since, options.until);
+    values.since = now - *span;
+    values.span = *span - until;
+  }
+  if (options.against.empty()) return {};
+  if (question != "changes") return "--against is of the question `changes`";
+  values.against = parse_span(options.against).value_or(0);
+  return values.against < values.span
+             ? fmt::format("--against {}: is shorter than the span that is compared", options.against)
+             : std::string();
+}
+
 std::string questions_text() {
   std::string text;
   for (const Question& question : analyze::questions()) {
@@ -150,10 +171,8 @@ int run_fleet(const FleetOptions& options) {
   const Question& question = *analyze::find_question(name);
   QuestionValues values;
   values.top = options.top;
-  if (!options.since.empty()) {
-    values.span = parse_span(options.since).value_or(0);
-    values.since = seconds_now() - values.span;
-  }
+  if (const std::string wrong = take_times(options, name, values); !wrong.empty())
+    return usage_error("fleet: " + wrong);
   if (only_sql)
     return print_text(statement(question, values,
                                 options.engine == "sqlite" ? analyze::StoreEngine::sqlite
@@ -224,6 +243,16 @@ void add_fleet(CLI::App& app, Action& action) {
       ->check(CLI::IsMember({"sqlite", "clickhouse"}))
       ->type_name("NAME");
   command->add_option("--since", options->since, "only rows of the last so much: 90m, 24h, 7d (default: all)")
+      ->check(span_error)
+      ->type_name("TIME");
+  command
+      ->add_option("--until", options->until,
+                   "only older rows: --since 3h --until 2h is the hour that ended two hours ago")
+      ->check(span_error)
+      ->type_name("TIME");
+  command
+      ->add_option("--against", options->against,
+                   "of `changes`: how much earlier the span is that is compared (default: just before)")
       ->check(span_error)
       ->type_name("TIME");
   command->add_option("--top", options->top, "rows at most (default: 20)")

@@ -12,6 +12,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 PROGRAM, SAMPLES = os.path.abspath(sys.argv.pop(1)), os.path.abspath(sys.argv.pop(1))
@@ -186,6 +187,40 @@ class Fleet(unittest.TestCase):
             sql = run("fleet", "sql", question)[1]
             if question not in ("latency", "clocks"):  # whose answers are made of the statement's rows
                 self.assertEqual([[v for v in row.values()] for row in rows], [list(row) for row in self.rows(sql)], question)
+
+    def test_which_time(self):
+        """Capture a: yesterday, and half an hour ago, with as many packets more as there were; capture b: two hours ago."""
+        self.both_ends("04_write_loss1")
+        now, minute, day = int(time.time()), 60, 86_400
+        base = sqlite3.connect(self.store)
+        try:
+            for table in ("intervals", "pairs", "heartbeats"):
+                base.execute(f"UPDATE {table} SET time = ? WHERE host = 'a'", (now - 30 * minute,))
+                base.execute(f"UPDATE {table} SET time = ? WHERE host = 'b'", (now - 120 * minute,))
+            columns = [name for _, name, *_ in base.execute("PRAGMA table_info(pairs)").fetchall()]
+            shown = {"time": f"time - {day}", "row": "row + 1000", "packets": "packets / 3"}
+            base.execute(f"INSERT INTO pairs SELECT {', '.join(shown.get(name, name) for name in columns)} FROM pairs WHERE host = 'a'")
+            base.commit()
+        finally:
+            base.close()
+
+        def hosts(*words):
+            return {row["host"] for row in self.ask("where", SENDER, RECEIVER, *words)["rows"]}
+
+        self.assertEqual(hosts("--since", "3h"), {"a", "b"})
+        self.assertEqual(hosts("--since", "1h"), {"a"})
+        self.assertEqual(hosts("--until", "1h"), {"b"})
+        self.assertEqual(hosts("--since", "150m", "--until", "90m"), {"b"})
+        self.assertEqual(hosts("--since", "90m", "--until", "1h"), set())
+        self.assertEqual([row["host"] for row in self.ask("hosts", "--since", "3h", "--until", "1h")["rows"]], ["b"])
+        changes = {row["src"]: (row["packets_before"], row["packets"]) for row in self.ask("changes", "--against", "24h")["rows"]}
+        self.assertEqual(changes[SENDER], (3669 // 3, 3669))
+        changes = {row["src"]: (row["packets_before"], row["packets"]) for row in self.ask("changes", "--since", "2h")["rows"]}
+        self.assertEqual(changes[SENDER], (0, 3669))  # b was there in the last two hours, too, with 3623
+        changes = {row["src"]: (row["packets_before"], row["packets"]) for row in self.ask("changes", "--until", "1h", "--against", "22h")["rows"]}
+        self.assertEqual(changes[SENDER], (3669 // 3, 3623))
+        for words in (("overview", "--since", "1h", "--until", "2h"), ("top", "--against", "24h"), ("changes", "--since", "2h", "--against", "1h")):
+            self.assertEqual(run("fleet", *words, "--from", self.store)[0], 2, words)
 
     def test_names_are_text(self):
         hostile = "x'; DROP TABLE intervals; --\x1b[31m"
