@@ -24,13 +24,17 @@ constexpr EnumNames<StoreType, type_count> clickhouse_types({{StoreType::time, "
                                                              {StoreType::u32s, "Array(UInt32)"},
                                                              {StoreType::u64s, "Array(UInt64)"}});
 
+/// Of what a row does not tell; an array is one of no elements to ClickHouse, too.
+std::string_view sqlite_default(const StoreColumn& column) {
+  if (is_array(column.type)) return "'[]'";
+  return column.type == StoreType::text ? "''" : "0";
+}
+
 std::string columns_of(StoreEngine engine, const StoreTable& table) {
   std::string text;
   for (const StoreColumn& column : table.columns) {
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", column.name, type_name(engine, column.type));
-    if (engine == StoreEngine::sqlite)
-      text += is_integer(column.type) || column.type == StoreType::f64 ? " NOT NULL DEFAULT 0"
-                                                                       : " NOT NULL DEFAULT ''";
+    if (engine == StoreEngine::sqlite) text += fmt::format(" NOT NULL DEFAULT {}", sqlite_default(column));
   }
   return text;
 }
@@ -132,7 +136,7 @@ std::vector<std::string> add_column_statements(StoreEngine engine, const StoreTa
   const std::string_view type = type_name(engine, column.type);
   if (engine == StoreEngine::sqlite)
     return {fmt::format("ALTER TABLE {} ADD COLUMN {} {} NOT NULL DEFAULT {}", table.name, column.name, type,
-                        type == "TEXT" ? "''" : "0")};
+                        sqlite_default(column))};
   return alter_statements(engine, table, place, fmt::format("ADD COLUMN {} {}", column.name, type));
 }
 

@@ -115,11 +115,12 @@ bool take_keys(Asked asked, const FleetOptions& options, QuestionValues& values)
 std::string take_times(const FleetOptions& options, std::string_view question, QuestionValues& values) {
   const std::int64_t now = seconds_now();
   const std::int64_t until = parse_span(options.until).value_or(0);
-  if (until != 0) values.until = now - until;
+  // To ClickHouse a time before 1970 is one long after it.
+  if (until != 0) values.until = std::max<std::int64_t>(now - until, 1);
   if (const auto span = parse_span(options.since)) {
     if (*span <= until)
       return fmt::format("nothing is since {} and until {} ago", options.since, options.until);
-    values.since = now - *span;
+    values.since = std::max<std::int64_t>(now - *span, 0);
     values.span = *span - until;
   }
   if (options.against.empty()) return {};
