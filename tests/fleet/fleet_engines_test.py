@@ -9,7 +9,6 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 
@@ -30,7 +29,7 @@ def run(*words, expected=0):
 class Engines(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory()
+        cls.folder = clickhouse.folder()
         home = cls.folder.name
         cls.server = clickhouse.Server(home + "/single")
         cls.server.start()
@@ -63,6 +62,8 @@ class Engines(unittest.TestCase):
     def test_same_answers(self):
         questions = [(name,) for name in QUESTIONS] + [("top", "--top", "1000"), ("loss", "--top", "1000"), ("pairs", "--top", "2000"),
                                                        ("clocks", "--top", "2000"), ("latency", "--top", "2000")]
+        questions += [("changes", "--since", "30s"), ("changes", "--since", "20s", "--against", "1m"), ("pairs", "--since", "30000d", "--until", "1m"),
+                      ("overview", "--until", "1m")]
         questions += [("flow", "10.0.0.1", "10.0.0.2", "100"), ("connection", "10.77.0.1", "0x47", "10.77.0.2", "0x47"),
                       ("where", "10.0.0.1", "10.0.0.2"), ("where", "10.77.0.1", "10.77.0.2")]
         incidents = json.loads(self.ask("sqlite", "incidents"))["rows"]
@@ -145,8 +146,8 @@ class Engines(unittest.TestCase):
         self.assertIn("nothing to do", run("store", "migrate", self.stores["clickhouse"]))
 
     def test_a_lost_column_comes_back(self):
-        self.server.ask("ALTER TABLE roce.drops DROP COLUMN queue")
-        self.assertIn("ADD COLUMN queue String", run("store", "migrate", self.stores["clickhouse"]))
+        self.server.ask("ALTER TABLE roce.drops DROP COLUMN span_ms")
+        self.assertIn("ADD COLUMN span_ms UInt32", run("store", "migrate", self.stores["clickhouse"]))
         self.assertIn("nothing to do", run("store", "migrate", self.stores["clickhouse"]))
 
 

@@ -7,9 +7,9 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 
+import clickhouse
 import generator
 
 PROGRAM, SAMPLES = os.path.abspath(sys.argv.pop(1)), os.path.abspath(sys.argv.pop(1))
@@ -27,7 +27,7 @@ class Shipping:
 
     @classmethod
     def prepare(cls):
-        cls.folder = tempfile.TemporaryDirectory()
+        cls.folder = clickhouse.folder()
         cls.home = cls.folder.name
         cls.truth = generator.generate(cls.home + "/all", hosts=HOSTS, flows=4, intervals=60)
 
