@@ -5,6 +5,7 @@
 #include <cmath>
 #include <set>
 
+#include "analyze/base/address_text.hpp"
 #include "analyze/base/units.hpp"
 #include "analyze/base/value_format.hpp"
 #include "analyze/mrc/mrc.hpp"
@@ -98,8 +99,8 @@ std::string doubled_text(const Completeness& c) {
       c.bears(Need::place) ? "" : "; where packets were lost that it shows once cannot be judged");
 }
 
-std::string cut_text(const Completeness& c) {
-  if (c.headers_cut) {
+std::string cut_text(const Snapshot& s, const Completeness& c) {
+  if (c.headers_cut && s.totals.roce_packets != 0) {
     return fmt::format(
         "Packets are cut at {} bytes, before the AETH: ACKs and NAKs look alike, and losses cannot be judged",
         c.cut_at);
@@ -144,6 +145,20 @@ std::string mrc_limits_text(const Snapshot& s) {
   return text;
 }
 
+std::string missing_answers_text(const Completeness::MissingAnswers& missing) {
+  const std::string where = missing.after == 0
+                                ? fmt::format("before packet {}", missing.before)
+                                : fmt::format("between packets {} and {}", missing.after, missing.before);
+  const std::string others =
+      missing.senders <= 1 ? ""
+                           : fmt::format(" and {}", plural(missing.senders - 1, "other host", "other hosts"));
+  return fmt::format(
+      "The IPv4 IDs of {}{} skip {} between answers, first {}: answers that were lost upstream of this "
+      "capture, "
+      "or not captured",
+      address_text(missing.sender), others, plural(missing.answers, "number", "numbers"), where);
+}
+
 /// The name of an input that is there once more; empty: none is.
 std::string file_given_twice(const std::vector<capture::FileInfo>& files) {
   std::set<std::string_view> names;
@@ -168,7 +183,8 @@ std::int64_t clock_step_ns(const Snapshot& s) {
 
 /// Whether the times that are measured here are lost in the steps of the clock.
 bool too_coarse(const Snapshot& s) {
-  if (s.completeness.equal_stamps < 0.5 || !file_given_twice(s.files).empty()) return false;
+  if (s.totals.roce_packets == 0 || s.completeness.equal_stamps < 0.5 || !file_given_twice(s.files).empty())
+    return false;
   Histogram answers;
   for (const Connection& c : s.connections) {
     for (const Requester& requester : c.requester) {
@@ -212,6 +228,7 @@ std::string capture_limits_text(const Snapshot& s) {
         "{} that {} sent again along with others {} missing here: lost upstream of this capture or not "
         "captured, the capture does not tell which",
         packets_text(c.undecided), c.undecided == 1 ? "was" : "were", c.undecided == 1 ? "is" : "are"));
+  if (c.missing_answers.answers != 0) say(missing_answers_text(c.missing_answers));
   if (c.datagrams_missing != 0)
     say(fmt::format("{} of {} {} not in the capture: lost on the way or not captured, UD does not tell which",
                     c.datagrams_missing, plural(c.datagrams, "UD packet", "UD packets"),
@@ -225,7 +242,7 @@ std::string capture_limits_text(const Snapshot& s) {
     say(doubled_text(c));
   }
   if (const std::string mrc = mrc_limits_text(s); !mrc.empty()) say(mrc);
-  if (c.cut_at != 0) say(cut_text(c));
+  if (c.cut_at != 0) say(cut_text(s, c));
   if (c.clock_steps != 0)
     say(fmt::format("The clock was set {} during the capture",
                     c.clock_steps == 1 ? "once" : fmt::format("{} times", c.clock_steps)));

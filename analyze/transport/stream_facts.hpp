@@ -15,11 +15,14 @@ namespace roce::analyze {
 struct StreamFacts {
   /// IDs are looked at once a single one, so none of the other counts is larger than this.
   static constexpr std::uint32_t full = 1U << 29U;
+  /// So far ahead is a counter still that others share. Numbers at random are as near once in sixteen times.
+  static constexpr unsigned little = 0x1000;
   std::uint32_t id_forward = 0;   ///< ID a little above the one before
   std::uint32_t id_other = 0;     ///< any other change
   std::uint32_t id_constant = 0;  ///< no change
   std::uint32_t doubled = 0;
   std::uint32_t single = 0;
+  std::uint32_t id_apart = 0;  ///< of id_forward, not the next one; of answers only
   std::uint16_t last_id = 0;
   bool known = false;  ///< last_id is
   bool data = false;   ///< some are answers with data: asked for again where they are missing
@@ -37,12 +40,22 @@ struct StreamFacts {
     if (!r.has(PacketRecord::has_ip_id)) return;
     const auto step = static_cast<std::uint16_t>(r.ip_id - last_id);
     if (known) [[likely]] {
-      ++(step == 0 ? id_constant : step < 0x8000 ? id_forward : id_other);
+      ++(step == 0 ? id_constant : step < little ? id_forward : id_other);
     } else {
       known = true;
     }
     last_id = r.ip_id;
     last_ns = r.time_ns;
+  }
+  /// How many IDs were given between the last packet and that one, a little ahead of it.
+  [[nodiscard]] unsigned skipped(const PacketBrief& r) const noexcept {
+    const unsigned between = static_cast<std::uint16_t>(r.ip_id - last_id - 1U);
+    return known && r.has(PacketRecord::has_ip_id) && between < little - 1 ? between : 0;
+  }
+  /// IDs count what is sent: three of four are the next one.
+  [[nodiscard]] bool ids_count() const noexcept {
+    return id_forward >= 16 && 4 * std::uint64_t{id_apart} <= id_forward &&
+           id_forward > 8 * (std::uint64_t{id_other} + id_constant);
   }
   /// IDs differ from packet to packet, so equal IDs mean one transmission.
   [[nodiscard]] bool ids_tell(const PacketBrief& r) const noexcept {
@@ -64,7 +77,7 @@ struct StreamFacts {
  private:
   /// What happened at all stays above 0.
   void halve() noexcept {
-    for (std::uint32_t* count : {&id_forward, &id_other, &id_constant, &doubled, &single})
+    for (std::uint32_t* count : {&id_forward, &id_other, &id_constant, &doubled, &single, &id_apart})
       *count -= *count / 2;
   }
 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "analyze/transport/psn_space.hpp"
 
 namespace roce::analyze {
@@ -27,6 +29,35 @@ TEST(StreamFacts, CountsKeepTheirRelationsHoweverMuchIsCounted) {
   facts.doubled = full - 1;
   facts.count_doubled();
   EXPECT_EQ(facts.doubled, full / 2);
+}
+
+/// Half of all IDs at random lie ahead: a few in a row are no counter, and the next one behind is not late.
+TEST(StreamFacts, IdsAtRandomDoNotRise) {
+  PacketRecord record;
+  record.more = PacketRecord::has_ip_id;
+  StreamFacts facts;
+  for (const int id : {0x1000, 0x3000, 0x7ff0, 0x9000, 0xd123}) {
+    record.ip_id = static_cast<std::uint16_t>(id);
+    facts.learn(record);
+  }
+  record.ip_id = 0x8765;
+  EXPECT_FALSE(facts.ids_rise(record));
+  EXPECT_FALSE(facts.is_behind(record));
+  EXPECT_TRUE(facts.ids_tell(record));
+}
+
+TEST(StreamFacts, WhatIsSkippedLiesALittleAhead) {
+  PacketRecord record;
+  record.more = PacketRecord::has_ip_id;
+  record.ip_id = 0xfff0;
+  StreamFacts facts;
+  EXPECT_EQ(facts.skipped(record), 0U);
+  facts.learn(record);
+  for (const auto& [id, skipped] :
+       {std::pair{0xfff1, 0U}, {0xfff3, 2U}, {0x000f, 30U}, {0xffef, 0U}, {0x8000, 0U}}) {
+    record.ip_id = static_cast<std::uint16_t>(id);
+    EXPECT_EQ(facts.skipped(record), skipped) << id;
+  }
 }
 
 }  // namespace
