@@ -41,10 +41,13 @@ class Losses {
   [[nodiscard]] bool never_came(std::int64_t psn, const Sent& shows) const noexcept;
   [[nodiscard]] bool thrown_away(std::int64_t psn, std::int32_t before) const;
   [[nodiscard]] bool inside_answer(std::int64_t psn) const noexcept;
+  [[nodiscard]] bool had_before(std::int64_t psn, std::size_t at) const;
   [[nodiscard]] bool asked_for(const Loss& hole, std::size_t at) const noexcept;
   [[nodiscard]] bool unrepaired(std::int64_t psn, std::size_t at) const noexcept;
   [[nodiscard]] std::int32_t gone_back_before(std::int64_t psn, std::size_t at) const noexcept;
   [[nodiscard]] bool gone_back_to(const Loss& hole) const noexcept;
+
+  static constexpr std::uint32_t many = 6;  ///< in a row: as likely not captured as lost
 
   /// What is missing in front of sent[at]: holes_[begin, end).
   struct Row {
@@ -171,7 +174,8 @@ void Losses::note_row(std::size_t begin, std::size_t at) {
     if (holes_[k].where == Lost::by_capture) {
       ++row.delivered;
     } else {
-      holes_[k].or_missed = !stream_.mirror_had_all_before(at) && !asked_for(holes_[k], at);
+      const bool asked = asked_for(holes_[k], at) && !(row.size() >= many && had_before(holes_[k].psn, at));
+      holes_[k].or_missed = !stream_.mirror_had_all_before(at) && !asked;
       row.asked = row.asked || !holes_[k].or_missed;
     }
   }
@@ -183,7 +187,7 @@ void Losses::note_row(std::size_t begin, std::size_t at) {
 /// nothing asked for it, many in a row may as well not be captured: if nothing else was captured meanwhile,
 /// and no so many were lost anywhere else.
 void Losses::settle_rows() {
-  constexpr std::uint32_t many = 6, more = 4;
+  constexpr std::uint32_t more = 4;
   std::array<std::uint32_t, 2> most{scene_.facts.there.row, 0};  // and second
   for (const Row& row : rows_) {
     std::uint32_t lost = row.delivered != 0 ? 0 : row.size();
@@ -386,6 +390,22 @@ bool Losses::unrepaired(std::int64_t psn, std::size_t at) const noexcept {
   const Note& last = stream_.note_of(stream_.sent.back());
   return asked.back().note > stream_.sent[at].note && timed(nak, last) &&
          last.time_ns - nak.time_ns < shortest_timer_ns;
+}
+
+/// Whether a NAK of it behind that pass may speak of the pass before, which had that PSN as well: nothing had
+/// asked for it before this one, and the responder had no reason to throw it away.
+bool Losses::had_before(std::int64_t psn, std::size_t at) const {
+  const std::int32_t behind = stream_.sent[at].note;
+  std::int32_t last = -1;
+  stream_.back_through(psn, [&](std::size_t i) {
+    if (stream_.sent[i].note < behind) last = std::max(last, stream_.sent[i].note);
+    return false;
+  });
+  if (last < 0 || scene_.facts.keeps > 0) return false;
+  const auto asked = scene_.answers.asked_before(behind);
+  const bool asked_since = std::any_of(
+      asked.begin(), asked.end(), [&](const Asked& each) { return each.psn == psn && each.note > last; });
+  return !asked_since && !thrown_away(psn, behind);
 }
 
 /// Whether a sequence NAK asked for it before the next pass came to it: what that one lacks as well is asked

@@ -9,13 +9,13 @@ Row = collections.namedtuple("Row", "variants told false green")
 # far today's program falls short of it, by row: variants at least, told at least, packets falsely lost at most, good ones at
 # most. It may only get better: a change that improves a figure changes it here.
 TODAY = {
-    "stop": Row(110, 94, 19, 2),
-    "acks": Row(25, 3, 0, 11),
-    "acks that count": Row(16, 2, 0, 6),
-    "responses": Row(12, 10, 0, 0),
+    "stop": Row(110, 104, 2, 2),
+    "acks": Row(25, 9, 0, 8),
+    "acks that count": Row(16, 8, 0, 3),
+    "responses": Row(12, 12, 0, 0),
     "few": Row(165, 155, 0, 10),
     "missed 0.1%": Row(38, 30, 4, 2),
-    "missed 1%": Row(55, 50, 17, 3),
+    "missed 1%": Row(55, 50, 16, 3),
     "missed 1%, rows of 4": Row(51, 45, 20, 3),
     "1:2 regular": Row(55, 54, 11, 1),
     "1:2 random": Row(55, 55, 14, 0),
@@ -26,7 +26,7 @@ TODAY = {
     "no Middle, Last": Row(47, 47, 0, 0),
     "no ACK": Row(47, 47, 0, 0),
     "one way": Row(55, 55, 0, 0),
-    "merged": Row(14, 13, 0, 0),
+    "merged": Row(14, 14, 0, 0),
 }
 
 
