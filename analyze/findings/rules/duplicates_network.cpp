@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 
 #include "analyze/findings/shared/common.hpp"
 
@@ -30,6 +31,16 @@ std::string effect_text(const Group& group) {
   return text;
 }
 
+/// Who made the copy. A requester that goes back to the packet that it has just sent sends the same once
+/// more.
+std::string_view maker_text(const Group& group) {
+  const bool ids = std::all_of(group.cases.begin(), group.cases.end(), [](const Case& c) {
+    return c.connection->transport == dissect::Transport::roce_v2_ipv4;
+  });
+  return ids ? " that the network delivered twice"
+             : ", delivered twice by the network or sent twice: no IPv4 ID tells";
+}
+
 }  // namespace
 
 void find_duplicates_network(const Snapshot& snapshot, FindingSink& sink) {
@@ -42,10 +53,10 @@ void find_duplicates_network(const Snapshot& snapshot, FindingSink& sink) {
     constexpr Scale scale{.warning_from = 0.01, .warning_at_least = 10};
     return Words{
         severity_of(group.count(), group.of, scale),
-        fmt::format("{}{} sent by {} {} of a transmission that the network delivered twice.{}{}",
-                    scope_text(group), share_text(group.count(), group.of), from_text(group),
-                    verb(group.count(), "is a second copy", "are second copies"), effect_text(group),
-                    worst_text(group)),
+        fmt::format("{}{} sent by {} {} of a transmission{}.{}{}", scope_text(group),
+                    share_text(group.count(), group.of), from_text(group),
+                    verb(group.count(), "is a second copy", "are second copies"), maker_text(group),
+                    effect_text(group), worst_text(group)),
         fmt::format("Look for a loop or flooding on the path: bridge fdb show; spanning tree and MAC moves "
                     "in the switch log; a bond in broadcast mode (cat /proc/net/bonding/BOND), a VTEP or "
                     "multicast group that replicates. If the capture itself sees the port twice (two mirror "

@@ -31,7 +31,9 @@ void find_ip_fragments(const Snapshot& snapshot, FindingSink& sink) {
       "{} of UDP datagrams. NICs do not reassemble RoCE packets (Soft-RoCE does), so each fragmented packet "
       "is lost.{}",
       plural(fragments, "IP fragment", "IP fragments"),
-      most == nullptr
+      totals.roce_packets == 0
+          ? std::string(" No RoCE packet was captured, so these may be other UDP traffic.")
+      : most == nullptr
           ? std::string(" All captured RoCE packets have DF set, so these may be other UDP traffic.")
           : fmt::format(" {} can be fragmented (DF clear), most of them from {} to {}.",
                         share_text(may_be_cut, totals.roce_packets, "RoCE packets"),
