@@ -47,6 +47,7 @@ struct PointOfView {
   std::array<std::int64_t, 2> last_time_ns{capture::no_time, capture::no_time};
   std::array<std::uint64_t, 2> lacked{};     ///< by sender: packets that are followed and it did not show,
   std::array<std::uint64_t, 2> was_alone{};  ///< and that only it showed, while both captured
+  std::uint64_t missed = 0;  ///< packets that arrived, of both, and the capture there, or here, does not have
   /// By sender: what is whole where it is followed and damaged there, and the reverse.
   std::array<Events, 2> damaged_there, damaged_here;
   bool nanoseconds = false;  ///< its clock counts them: a stamp was no whole microsecond
@@ -103,6 +104,16 @@ struct CaptureViews {
   };
   static constexpr std::size_t claims_at_most = 4096;
   std::vector<Claim> claims;
+
+  /// A packet that one of two points shows and the other does not, though nothing else says that it was lost:
+  /// it was, unless that capture misses packets.
+  struct Unshown {
+    unsigned side = 0;
+    unsigned at = 0;  ///< the point that is compared with the one where it is followed
+    Sighting sighting;
+  };
+  static constexpr std::size_t unshown_at_most = 4096;
+  std::vector<Unshown> unshown;
 
   /// Overtaken by others if this direction goes to that point, and not from there.
   struct PerhapsLate {

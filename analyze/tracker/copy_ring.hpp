@@ -23,11 +23,12 @@ struct Sighting {
   std::uint32_t psn_place = 0;    ///< psn_place_of() the packet
   std::uint8_t view = 0;          ///< where it was seen
   std::uint8_t seen_at = 0;       ///< other points that have shown it too: bits
-  bool selected = false;          ///< counts
+  bool selected : 1 = false;      ///< counts
   bool late : 1 = false;          ///< others overtook it on the way to another point
   bool repeats : 1 = false;       ///< it had been sent before
   bool copy : 1 = false;          ///< the capture shows it twice at this point: no transmission of its own
   bool request : 1 = false;
+  bool asks : 1 = false;         ///< a request that is answered with data
   bool data_answer : 1 = false;  ///< to a READ or an ATOMIC
   bool icrc_right : 1 = false;
   bool icrc_wrong : 1 = false;
@@ -51,6 +52,7 @@ static_assert(sizeof(Sighting) == 40);
   const dissect::OpcodeInfo& info = dissect::opcode_info(r.opcode);
   sighting.psn_place = psn_place_of(r.psn, info.response);
   sighting.request = info.request;
+  sighting.asks = info.request && (info.operation == dissect::Operation::read_request || info.atomic);
   sighting.data_answer = info.response && info.operation != dissect::Operation::acknowledge;
   sighting.icrc_right = r.icrc == static_cast<std::uint8_t>(dissect::CrcStatus::match);
   sighting.icrc_wrong = r.icrc_wrong();
@@ -106,6 +108,13 @@ class CopyRing {
   void for_last(std::uint32_t count, Each each) {
     for (std::uint32_t at = end_ - std::min(count, end_ - begin_); at != end_; ++at)
       each(slots_[at & mask()]);
+  }
+  /// Whether it is so of one of them; the newest are asked first.
+  template <class Is>
+  [[nodiscard]] bool newest_first(Is is) const {
+    for (std::uint32_t at = end_; at != begin_; --at)
+      if (is(slots_[(at - 1) & mask()])) return true;
+    return false;
   }
   void release(CopyBudget& budget) noexcept;
 

@@ -14,6 +14,21 @@ std::int32_t psns_behind(std::uint32_t later, std::uint32_t psn) noexcept {
   return dissect::serial_distance(psn, later);
 }
 
+/// Whether the requester went on as it cannot without that response, which nobody sent again: it asks for it
+/// long before it has sent so much more, or so many more READs and ATOMICs as may be open at once.
+bool went_on_without(const CopyRing& requester, const Sighting& response) {
+  constexpr std::int32_t far = 64;
+  constexpr unsigned open_at_once = 16;
+  const std::uint32_t psn = response.psn_place & dissect::serial_mask;
+  unsigned further = 0;
+  return requester.newest_first([&](const Sighting& other) {
+    if (!other.request) return false;
+    const std::int32_t ahead = psns_behind(other.psn_place, psn);
+    if (other.asks && !other.repeats && ahead > 0 && other.frame > response.frame) ++further;
+    return ahead >= far || further > open_at_once;
+  });
+}
+
 /// Whether that transmission arrived, so that the point behind, which does not show it, missed it: a
 /// responder does not acknowledge, nor does a requester go on without, what never came; and it was not sent
 /// again. Of an ACK nothing tells.
@@ -30,15 +45,7 @@ bool arrived(const Track& track, unsigned side, const Sighting& sighting) {
   if (track.result.service == dissect::Service::uc) return false;  // nobody answers
   if (sighting.repeats && !sighting.after_nak) return false;       // perhaps the one before arrived
   if (sighting.request) return track.spaces[side] != nullptr && track.spaces[side]->confirmed(psn);
-  if (!sighting.data_answer) return false;
-  // Its requester asks for it again long before it has sent so much more.
-  constexpr std::int32_t far = 64;
-  constexpr std::uint32_t looked_at = 64;
-  bool went_on = false;
-  views.passed[side ^ 1U].for_last(looked_at, [&](const Sighting& other) {
-    went_on = went_on || (other.request && psns_behind(other.psn_place, psn) >= far);
-  });
-  return went_on;
+  return sighting.data_answer && went_on_without(views.passed[side ^ 1U], sighting);
 }
 
 /// Whether it is not known yet what that packet was. Only where memory is short it is asked for so early.
@@ -47,6 +54,15 @@ bool still_waits(const Track& track, std::uint64_t frame) {
   if (track.jump != nullptr && is_it(*track.jump)) return true;
   return track.episode != nullptr &&
          std::any_of(track.episode->held.begin(), track.episode->held.end(), is_it);
+}
+
+/// The claim of a loss that the packet sent in place of that one shows as well.
+std::vector<CaptureViews::Claim>::iterator shows_it_too(CaptureViews& views, unsigned side,
+                                                        const Sighting& there) {
+  return std::find_if(views.claims.begin(), views.claims.end(), [&](const CaptureViews::Claim& one) {
+    return one.loss.where == Lost::before_capture && one.loss.side == side &&
+           one.psn_place == there.psn_place;
+  });
 }
 
 }  // namespace
@@ -277,14 +293,26 @@ void Tracker::Impl::judge_passed(Track& track, unsigned side, const Sighting& he
     if (views.is_followed(side, at) || (here.seen_at >> at & 1U) != 0) continue;
     if (!point.crossed[side].within(here.frame) || views.behind(side, at, uc) != side) continue;
     ++views.points[at].lacked[side];
-    if (arrived(track, side, here)) return;
-    lose_between(track, side, here);
-    if (!here.selected) return;
-    std::erase_if(views.claims, named);  // the packet itself shows it
-    SequenceCounts& sequence = flows.at(track.places[side]).sequence_to_change();
-    ++sequence.lost[static_cast<std::size_t>(Lost::after_capture)];
+    if (arrived(track, side, here)) {
+      ++views.points[at].missed;
+    } else if (uc || std::any_of(views.claims.begin(), views.claims.end(), named)) {
+      lose_behind(track, side, here);
+    } else {
+      doubt_it(track, {side, at, here});
+    }
     return;
   }
+}
+
+/// The point behind shows that a packet, which is followed, was lost on the way to it.
+void Tracker::Impl::lose_behind(Track& track, unsigned side, const Sighting& here) {
+  lose_between(track, side, here);
+  if (!here.selected) return;
+  std::erase_if(track.views->claims, [&](const CaptureViews::Claim& one) {  // the packet itself shows it
+    return one.loss.where == Lost::after_capture && one.loss.side == side && one.frame == here.frame;
+  });
+  SequenceCounts& sequence = flows.at(track.places[side]).sequence_to_change();
+  ++sequence.lost[static_cast<std::size_t>(Lost::after_capture)];
 }
 
 /// A packet of another point will not be followed any more.
@@ -295,18 +323,50 @@ void Tracker::Impl::judge_waiting(Track& track, unsigned side, const Sighting& t
   const auto behind = views.behind(side, there.view, track.result.service == dissect::Service::uc);
   if (!behind || *behind == side) return;
   ++point.was_alone[side];
-  if (arrived(track, side, there)) return;
+  const bool uc = track.result.service == dissect::Service::uc;
+  if (arrived(track, side, there)) {
+    ++point.missed;
+  } else if (uc || shows_it_too(views, side, there) != views.claims.end()) {
+    lose_before(track, side, there);
+  } else {
+    doubt_it(track, {side, there.view, there});
+  }
+}
+
+/// What only a point before shows was lost on the way to where the connection is followed.
+void Tracker::Impl::lose_before(Track& track, unsigned side, const Sighting& there) {
+  CaptureViews& views = *track.views;
   lose_between(track, side, there);
   if (track.result.service == dissect::Service::uc && track.spaces[side] != nullptr)
     track.spaces[side]->explain_gap(there.psn_place & dissect::serial_mask);
-  // The one that was sent in its place does not show it as well.
-  const auto same = std::find_if(views.claims.begin(), views.claims.end(), [&](const auto& one) {
-    return one.loss.where == Lost::before_capture && one.loss.side == side &&
-           one.psn_place == there.psn_place;
-  });
+  const auto same = shows_it_too(views, side, there);
   if (same != views.claims.end() && --same->loss.count == 0) views.claims.erase(same);
   if (!there.selected || track.places[side] == no_place) return;
   ++flows.at(track.places[side]).sequence_to_change().lost[static_cast<std::size_t>(Lost::before_capture)];
+}
+
+/// Only that a point does not show it says that it was lost.
+void Tracker::Impl::doubt_it(Track& track, const CaptureViews::Unshown& unshown) {
+  std::vector<CaptureViews::Unshown>& all = track.views->unshown;
+  all.push_back(unshown);
+  if (all.size() >= CaptureViews::unshown_at_most) settle_unshown(track);
+}
+
+/// What a point does not show was lost, unless its capture is known to miss packets that arrived. Those are a
+/// part of what it misses, the others of what is in doubt here.
+void Tracker::Impl::settle_unshown(Track& track) {
+  CaptureViews& views = *track.views;
+  const std::vector<CaptureViews::Unshown> all = std::exchange(views.unshown, {});
+  std::array<std::uint64_t, CaptureViews::points_at_most> doubted{};
+  for (const CaptureViews::Unshown& one : all) ++doubted[one.at];
+  constexpr std::uint64_t of_one_known = 10;
+  for (const CaptureViews::Unshown& one : all) {
+    if (views.points[one.at].missed * of_one_known >= doubted[one.at]) continue;
+    if (views.is_followed(one.side, one.sighting.view))
+      lose_behind(track, one.side, one.sighting);
+    else
+      lose_before(track, one.side, one.sighting);
+  }
 }
 
 /// What can be said of the packets that are remembered; they are forgotten.
@@ -317,6 +377,7 @@ void Tracker::Impl::judge_all(Track& track) {
     views.passed[side].for_each([&](const Sighting& here) { judge_passed(track, side, here); });
     views.waiting[side].for_each([&](const Sighting& there) { judge_waiting(track, side, there); });
   }
+  settle_unshown(track);
   for (unsigned side = 0; side < 2; ++side) {
     views.passed[side].release(copy_budget);
     views.waiting[side].release(copy_budget);

@@ -385,6 +385,10 @@ struct Tracker::Impl {
   [[nodiscard]] bool may_be_lost_between(Track& track) const;
   void judge_passed(Track& track, unsigned side, const Sighting& here);
   void judge_waiting(Track& track, unsigned side, const Sighting& there);
+  void lose_behind(Track& track, unsigned side, const Sighting& here);
+  void lose_before(Track& track, unsigned side, const Sighting& there);
+  void doubt_it(Track& track, const CaptureViews::Unshown& unshown);
+  void settle_unshown(Track& track);
   void hand_over(std::uint32_t connection, std::size_t at_least);
   void judge_all(Track& track);
   [[nodiscard]] bool end_views(std::uint32_t connection, bool take_over);

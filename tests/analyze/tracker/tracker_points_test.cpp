@@ -147,6 +147,55 @@ TEST(TrackerPoints, WhatWasMissedWhereItIsFollowedIsNotLost) {
   }
 }
 
+// Two dozen READs later, each of which had waited for the one before, and however much the requester answers
+// itself since.
+TEST(TrackerPoints, AMissedResponseIsNotLostWhateverFollows) {
+  const auto read = [](TwoPoints& both, End from, End to, std::uint32_t psn, bool missed) {
+    both.pass(both.wire.make(from, to, read_request, psn));
+    PacketRecord r = both.wire.make(to, from, read_response_only, psn);
+    r.flags |= PacketRecord::has_aeth;
+    r.aeth = 0x1fU << 24U | (psn & 0xfffU);
+    both.pass(r, missed);
+  };
+  constexpr std::uint32_t other = 0x5000;  // the requests of b
+  for (const std::int64_t ahead : offsets) {
+    for (const std::uint32_t of_b : {0U, 90U}) {
+      SCOPED_TRACE(ahead);
+      SCOPED_TRACE(of_b);
+      TwoPoints both(ahead);
+      for (std::uint32_t i = 0; i < 24; ++i) read(both, b, a, other + i, false);
+      for (std::uint32_t i = 0; i < 24; ++i) read(both, a, b, i, i == 2);
+      for (std::uint32_t i = 0; i < of_b; ++i) read(both, b, a, other + 24 + i, false);
+      both.finish();
+      for (const Events& sent : both.wire.connection().sent) {
+        EXPECT_EQ(sent.count(Event::lost_between_points), 0U);
+      }
+    }
+  }
+}
+
+// A capture that misses requests misses ACKs as well: that it does not show one proves nothing.
+TEST(TrackerPoints, OfACaptureThatMissesPacketsAMissingAckProvesNothing) {
+  for (const std::int64_t ahead : offsets) {
+    for (const bool misses : {false, true}) {
+      SCOPED_TRACE(ahead);
+      SCOPED_TRACE(misses);
+      TwoPoints both(ahead);
+      both.talk(0, 50);
+      both.request(50);
+      both.answer(50, 51, 0x1f, true);
+      both.talk(51, 20);
+      both.request(71, misses);
+      both.answer(71, 72);
+      both.talk(72, 50);
+      both.finish();
+      EXPECT_EQ(both.wire.connection().sent[0].count(Event::lost_between_points), 0U);
+      EXPECT_EQ(both.wire.connection().sent[1].count(Event::lost_between_points), misses ? 0U : 1U);
+      both.wire.expect_all_counted();
+    }
+  }
+}
+
 TEST(TrackerPoints, ARecordThatIsThereTwiceIsLostOnceAtMost) {
   for (const std::int64_t ahead : offsets) {
     SCOPED_TRACE(ahead);
