@@ -38,6 +38,11 @@ const PsnGap* PsnGaps::find(std::int64_t psn) const noexcept {
   return found == list_->end() ? nullptr : &*found;
 }
 
+void PsnGaps::ask_again(std::int64_t psn, std::int64_t count) noexcept {
+  if (list_ == nullptr) return;
+  for (PsnGap& gap : *list_) gap.asked_again = gap.asked_again || (gap.from < psn + count && gap.to > psn);
+}
+
 void PsnGaps::fill(std::int64_t psn, std::int64_t count) {
   if (empty()) return;
   const std::int64_t end = psn + count;

@@ -90,12 +90,14 @@ void PsnSpace::finish_gaps(Connection& connection, Flow* flow, Flow* back, Track
   };
   if (connection.service == dissect::Service::uc) finish_gaps_of_uc(connection, flow, shared, true);
   // A READ cannot complete with a response missing, so a requester that went on, for longer than it would
-  // take to ask again, had it. Where the capture is known to miss packets less has to speak for it.
+  // take to ask again, had it, unless it did ask again, in vain. Where the capture is known to miss packets
+  // less has to speak for it.
   const std::vector<UnseenRow>& rows = shared.gaps.rows;
   const bool misses =
       !response_gaps_.empty() &&
       std::any_of(rows.begin(), rows.end(), [](const UnseenRow& row) { return row.delivered; });
   response_gaps_.for_each([&](const PsnGap& gap) {
+    if (gap.asked_again) return;
     constexpr std::int64_t far = 64, went_on_a_little = 8;
     const std::int64_t went_on = misses ? 2 * went_on_a_little : far;
     if (req_.last_ns <= gap.time_ns) {

@@ -304,5 +304,28 @@ TEST(TrackerReadsRepeated, AResponderThatGoesBackAtOnce) {
   }
 }
 
+/// The response of one READ never came, those behind it did. A requester that asks for it again, time after
+/// time and in vain, does not have it.
+TEST(TrackerReadsRepeated, WhatIsAskedForAgainInVainWasNotDelivered) {
+  Wire wire;
+  warm_up(wire);
+  const auto ask = [&] {
+    read(wire, 124, 1);
+    read(wire, 125, 40);
+    read(wire, 165, 40);
+    read(wire, 205, 1);
+  };
+  ask();
+  respond(wire, 125, 165);
+  ask();
+  for (int times = 0; times < 3; ++times) {
+    wire.now_ns += 100 * timer_ns;
+    ask();
+    wire.send(response(wire, 205, read_response_only));
+  }
+  wire.finish();
+  EXPECT_EQ(Wire::lost(wire.flow(b, a), Lost::by_capture), 0U);
+}
+
 }  // namespace
 }  // namespace roce::analyze::tracker_reads_test
