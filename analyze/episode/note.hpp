@@ -31,7 +31,7 @@ struct Note {
   std::uint32_t path = 0;   ///< PacketBrief::path
   std::uint32_t bytes = 0;  ///< on the wire; 0: from before the episode
   std::uint16_t ip_id = 0;
-  std::uint16_t content = 0;  ///< a hash of what a request carries or asks for; 0: not known
+  std::uint16_t content = 0;  ///< a hash of what it carries, asks for or answers; 0: not known
   std::uint8_t opcode = 0;
   bool request = false;
   bool has_ip_id = false;

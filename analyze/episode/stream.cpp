@@ -100,6 +100,22 @@ Ids Stream::ids_by(const StreamFact& fact) const {
   return rises || shuffled ? Ids::order : Ids::same;
 }
 
+/// Whether it may be shown again what an earlier one of that PSN was: no copy has another opcode, AETH or
+/// RETH.
+bool Stream::looks_like_before(const Sent& each) const {
+  constexpr int looked_back = 8;
+  const Note& now = note_of(each);
+  std::int32_t k = each.previous;
+  for (int times = 0; k >= 0 && times < looked_back; ++times) {
+    const Note& before = note_of(sent[static_cast<std::size_t>(k)]);
+    const bool other_answer = now.has_aeth && before.has_aeth && now.aeth != before.aeth;
+    const bool other_content = now.content != 0 && before.content != 0 && now.content != before.content;
+    if (now.opcode == before.opcode && !other_answer && !other_content) return true;
+    k = sent[static_cast<std::size_t>(k)].previous;
+  }
+  return k >= 0;
+}
+
 /// How much it takes for each to be shown twice. A second point shows again all that the first one showed:
 /// behind what it did not show again only the network doubles, one here and one there.
 void Stream::weigh_copies(const StreamFact& fact, bool mirror_known) {
@@ -124,6 +140,10 @@ void Stream::weigh_copies(const StreamFact& fact, bool mirror_known) {
     each.lag_ns = timed(now, before) ? std::max<std::int64_t>(now.time_ns - before.time_ns, 0) : 0;
     if (ids != Ids::nothing && now.has_ip_id && before.has_ip_id) {
       each.copy = now.ip_id == before.ip_id ? 0 : Sent::never;
+      continue;
+    }
+    if (!looks_like_before(each)) {
+      each.copy = Sent::never;
       continue;
     }
     each.copy = now.path != before.path ? std::min(usual, 2.0F) : usual;

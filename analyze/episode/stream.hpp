@@ -119,6 +119,7 @@ struct Stream {
   [[nodiscard]] float bits_of_gap() const noexcept;
   [[nodiscard]] Ids ids_by(const StreamFact& fact) const;
   void find_previous();
+  [[nodiscard]] bool looks_like_before(const Sent& each) const;
   void weigh_copies(const StreamFact& fact, bool mirror_known);
   void weigh_many_copies(const List<bool>& single);
 

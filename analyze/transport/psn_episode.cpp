@@ -52,7 +52,7 @@ Note PsnSpace::note_of(const PacketRecord& r, std::uint64_t number, const dissec
   note.path = r.path;
   note.bytes = r.wire;
   note.ip_id = r.ip_id;
-  note.content = info.request ? content_of(r) : std::uint16_t{0};
+  note.content = content_of(r);
   note.opcode = r.opcode;
   note.request = info.request;
   note.has_ip_id = r.has(PacketRecord::has_ip_id);
@@ -86,7 +86,7 @@ void PsnSpace::recall(episode::List<Note>& notes, std::uint32_t pmtu, std::int64
     note.frame = seen.frame;
     note.path = seen.path;
     note.ip_id = seen.ip_id;
-    if (request) note.content = static_cast<std::uint16_t>(seen.content);
+    note.content = static_cast<std::uint16_t>(seen.content);
     note.opcode = seen.opcode;
     note.request = request;
     note.has_ip_id = (request ? request_facts_ : answer_facts_).known;

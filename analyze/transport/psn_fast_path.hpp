@@ -17,13 +17,15 @@ using dissect::serial_mask;
 }
 
 /// A hash of what a request carries or asks for: its length, and the RETH. What is sent again has the same
-/// (IBTA 9.7.5.1.1). 0: not known.
+/// (IBTA 9.7.5.1.1). Of an answer with data, its length and the AETH: a copy has the same, but what is
+/// answered again need not. 0: not known.
 [[nodiscard]] inline std::uint16_t content_of(const PacketBrief& r) noexcept {
   if (!r.has(PacketRecord::payload_whole) || r.icrc >= PacketRecord::trimmed_away) return 0;
   const dissect::OpcodeInfo& info = dissect::opcode_info(r.opcode);
   const bool remote = info.remote_offset != dissect::OpcodeInfo::absent;
   if (remote && !r.has(PacketRecord::has_reth)) return 0;  // an ATOMIC, or cut off by the capture
   std::uint64_t h = r.payload;
+  if (r.has(PacketRecord::has_aeth)) h = (h ^ r.aeth) * 0xff51afd7ed558ccdU;
   if (r.has(PacketRecord::has_reth))
     h = (h ^ r.virtual_address) * 0xff51afd7ed558ccdU + (std::uint64_t{r.r_key} << 32U | r.dma_length);
   return static_cast<std::uint16_t>(h * 0x9e3779b97f4a7c15U >> 48U | 1U);

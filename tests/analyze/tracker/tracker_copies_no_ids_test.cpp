@@ -105,6 +105,31 @@ TEST(TrackerCopiesNoIds, UcRepeatsNothing) {
   EXPECT_EQ(counts.duplicate_captures + counts.duplicate_network, 20U);
 }
 
+/// A READ that is asked again is answered again, with the count of messages of then: no copy has another
+/// AETH.
+TEST(TrackerCopiesNoIds, AnAnswerWithAnotherCountIsNoCopy) {
+  for (const bool counts_on : {true, false}) {
+    Wire wire;
+    const auto respond = [&](std::uint32_t psn, std::uint32_t msn, std::int64_t after_ns) {
+      wire.now_ns += after_ns;
+      PacketRecord r = wire.make(b, a, read_response_only, psn);
+      r.more = static_cast<std::uint8_t>(r.more & ~PacketRecord::has_ip_id);
+      r.ip_id = 0;
+      r.payload = 1024;
+      r.flags |= PacketRecord::has_aeth;
+      r.more |= PacketRecord::payload_whole;
+      r.aeth = 0x1f000000U | msn;
+      return wire.send(r);
+    };
+    respond(100, 10, 0);
+    respond(133, 25, 233'000);
+    const auto again = respond(100, counts_on ? 25 : 10, 100);
+    respond(140, 26, 30'000);
+    wire.finish();
+    EXPECT_EQ(wire.verdict(again).has(Verdict::duplicate_network), !counts_on);
+  }
+}
+
 }  // namespace
 }  // namespace tracker_copies_no_ids_test
 }  // namespace roce::analyze
