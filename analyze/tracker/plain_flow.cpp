@@ -16,7 +16,8 @@ Verdict Tracker::Impl::plain(FlowState& state, const PacketRecord& record, std::
   const bool doubtful = record.icrc_wrong() && flows.at(place).packets == 0;
   if (doubtful) state.plain_flow->damaged = std::make_unique<Held>(Held{record, number});
   // Probes of MRC are told apart by a number behind the BTH.
-  const bool probe = dissect::opcode_info(record.opcode).operation == dissect::Operation::probe;
+  const dissect::OpcodeInfo& info = dissect::opcode_info(record.opcode);
+  const bool probe = info.operation == dissect::Operation::probe;
   PlainFlow& flow = *state.plain_flow;
   Seen& seen = flow.seen[(record.psn ^ record.ip_id) & 7U];
   const bool same = seen.frame != 0 && seen.psn == record.psn && seen.opcode == record.opcode &&
@@ -37,7 +38,9 @@ Verdict Tracker::Impl::plain(FlowState& state, const PacketRecord& record, std::
       if (record.has(PacketRecord::selected)) {
         SequenceCounts& sequence = flows.at(place).sequence_to_change();
         ++sequence.lost[static_cast<std::size_t>(Lost::trimmed)];
-        if (sequence.first_trimmed == 0) sequence.first_trimmed = number;
+        // Of MRC its own findings tell.
+        if (sequence.first_trimmed == 0 && info.service == dissect::Service::ud)
+          sequence.first_trimmed = number;
       }
       remember();
     }
