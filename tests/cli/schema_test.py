@@ -120,6 +120,15 @@ def links():
     return [(10**18 + time, len(frame), frame) for time, frame in frames]
 
 
+def fast_cnps():
+    """Of a switch, for packets to queue pair 0x22 of another host (tests/dissect/fast_cnp_test.cpp)."""
+    switch, sender, receiver = (bytes.fromhex("fd77" + 24 * "0" + end) for end in ("0007", "0001", "0002"))
+    options = b"\x11\x02\x1e\x10" + receiver + b"\x01\x02\0\0"
+    cnp = struct.pack(">HHHHBBHII", 49152, 4791, 40, 0, 0x81, 0x40, 0xFFFF, 0x22, 0) + bytes(20)
+    frame = bytes(12) + b"\x86\xdd" + struct.pack(">IHBB", 0x60000000, len(options + cnp), 60, 64) + switch + sender + options + cnp
+    return [(10**18 + 1000 * i, len(frame), frame) for i in range(3)]
+
+
 def generated():
     """Captures of what no sample has: names and records."""
     loss = list(variants.read(os.path.join(SAMPLES, "04_write_loss1.cb.pcap.zst")))
@@ -133,6 +142,7 @@ def generated():
     yield "sampled", [record for i, record in enumerate(loss) if i % 4 == 0]
     yield "hole", loss[:1200] + loss[1300:]
     yield "links", links()
+    yield "fast_cnps", fast_cnps()
 
 
 def check_sample(sample):
