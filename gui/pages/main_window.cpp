@@ -88,6 +88,7 @@ MainWindow::MainWindow(QWidget* parent)
   output_ = new OutputActions(*this, session_);
   connect(output_, &OutputActions::says, this, &MainWindow::say);
   make_menus();
+  make_tools();
   output_->offer_on_charts();
   connect_pages();
   connect(&session_, &AnalysisSession::snapshot_changed, this, &MainWindow::catch_up_later);
@@ -157,6 +158,11 @@ void MainWindow::make_pages() {
     if (i > 0) tabifyDockWidget(docks_[0], dock);
     // Emitted when it is shown, hidden, or covered by another tab.
     connect(dock, &QDockWidget::visibilityChanged, rows[i].page, &Page::set_seen);
+    connect(dock, &QDockWidget::visibilityChanged, this, [this, i](bool seen) {
+      if (!seen) return;
+      in_front_ = static_cast<PageId>(i);
+      moved_.start();
+    });
     connect(rows[i].page, &Page::leads_to, this, &MainWindow::show_page);
     connect(rows[i].page, &Page::graph_wanted, connections_, &ConnectionsPage::show_graph);
     connect(rows[i].page, &Page::filter_wanted, this,
@@ -272,6 +278,7 @@ bool MainWindow::is_settled() const {
 void MainWindow::open(const QStringList& files) {
   if (files.isEmpty() || !may_let_go([this, files] { open(files); })) return;
   selection_.clear();  // first: a short capture may be read at once
+  history_.clear();
   to_keep_ = files;
   session_.open(files);
   keep_recent();

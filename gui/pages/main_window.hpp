@@ -23,8 +23,10 @@
 #include "gui/pages/connections_page.hpp"
 #include "gui/pages/fabric_page.hpp"
 #include "gui/pages/findings_page.hpp"
+#include "gui/pages/history.hpp"
 #include "gui/pages/incidents_page.hpp"
 #include "gui/pages/live_page.hpp"
+#include "gui/pages/manual.hpp"
 #include "gui/pages/markings_page.hpp"
 #include "gui/pages/output_actions.hpp"
 #include "gui/pages/overview_page.hpp"
@@ -110,11 +112,17 @@ class MainWindow : public QMainWindow {
   void show_timeline();
   void make_status();
   void make_menus();
+  void make_tools();
   void add_policy_menu(QMenu* menu);
   void add_theme_menu(QMenu* menu);
   void add_page_actions(QMenu* menu);
   void connect_pages();
   [[nodiscard]] QRect docked() const;
+  [[nodiscard]] Place place() const;
+  void note_place();
+  void go_to(const Place& place);
+  void show_ways();
+  void open_manual(const QString& chapter);
   void catch_up_later();
   void catch_up();
   /// Whether the capture may be closed; asks if comments would be lost. If the user wants to save first,
@@ -147,6 +155,8 @@ class MainWindow : public QMainWindow {
   void clear_selection();
   void next_finding();
   void previous_finding();
+  void back();
+  void forward();
   void copy_command();
   void cancel();
   void ask_policy();
@@ -156,6 +166,8 @@ class MainWindow : public QMainWindow {
   void normal_size();
   void reset_layout();
   void about();
+  void show_manual();
+  void show_keys();
   void ask_preferences();
 
   AnalysisSession session_;
@@ -188,6 +200,14 @@ class MainWindow : public QMainWindow {
   QString standing_;   ///< permanent text of message_
   QTimer said_{this};  ///< runs while message_ shows a temporary text
   QLabel* selected_ = nullptr;
+  QToolBar* tools_ = nullptr;
+  Manual* manual_ = nullptr;            ///< made when it is asked for
+  PageId in_front_ = PageId::overview;  ///< the page that came to the front last
+  History history_;
+  QTimer moved_{this};  ///< runs for a moment after the user has gone elsewhere
+  bool going_ = false;  ///< back or forward: what pages select then is part of that place
+  QAction* back_ = nullptr;
+  QAction* forward_ = nullptr;
   QProgressBar* bar_ = nullptr;
   QToolButton* stop_ = nullptr;
   QAction* cancel_ = nullptr;

@@ -89,7 +89,12 @@ void MainWindow::make_menus() {
                &MainWindow::reset_layout}});
 
   QMenu* go = menuBar()->addMenu(tr("&Go"));
-  fill(go, {{"next_finding", tr("&Next finding"), QKeySequence(Qt::Key_F8),
+  fill(go, {{"back", tr("&Back"), QKeySequence(Qt::ALT | Qt::Key_Left),
+             tr("Where you were before: the page, and what was selected there"), &MainWindow::back},
+            {"forward", tr("&Forward"), QKeySequence(Qt::ALT | Qt::Key_Right),
+             tr("Where you were before you went back"), &MainWindow::forward},
+            line,
+            {"next_finding", tr("&Next finding"), QKeySequence(Qt::Key_F8),
              tr("Select the next finding, worst first"), &MainWindow::next_finding},
             {"previous_finding", tr("&Previous finding"), QKeySequence(Qt::Key_F7),
              tr("Select the previous finding"), &MainWindow::previous_finding}});
@@ -102,8 +107,13 @@ void MainWindow::make_menus() {
   add_policy_menu(analysis->addMenu(tr("Marking &policy")));
 
   QMenu* help = menuBar()->addMenu(tr("&Help"));
-  fill(help, {{"about", tr("&About roceanalyze"), QKeySequence::HelpContents,
-               tr("Version, libraries, licence"), &MainWindow::about}});
+  fill(help,
+       {{"manual", tr("&Manual"), QKeySequence::HelpContents,
+         tr("The chapter about this page, and about the selected finding"), &MainWindow::show_manual},
+        {"keys", tr("&Keys"), QKeySequence(Qt::CTRL | Qt::Key_F1), tr("All keys of this window"),
+         &MainWindow::show_keys},
+        line,
+        {"about", tr("&About roceanalyze"), {}, tr("Version, libraries, licence"), &MainWindow::about}});
   QAction* about_qt = help->addAction(tr("About &Qt"));
   about_qt->setObjectName(QStringLiteral("about_qt"));
   connect(about_qt, &QAction::triggered, qApp, &QApplication::aboutQt);
@@ -112,6 +122,8 @@ void MainWindow::make_menus() {
   reload_ = findChild<QAction*>(QStringLiteral("reload"));
   close_ = findChild<QAction*>(QStringLiteral("close"));
   save_ = findChild<QAction*>(QStringLiteral("save_capture"));
+  back_ = findChild<QAction*>(QStringLiteral("back"));
+  forward_ = findChild<QAction*>(QStringLiteral("forward"));
   stop_->setDefaultAction(cancel_);
   show_recent();
 }
@@ -195,6 +207,8 @@ void MainWindow::close_capture() {
   if (!may_let_go([this] { close_capture(); })) return;
   session_.close();
   selection_.clear();
+  history_.clear();
+  show_ways();
 }
 
 void MainWindow::copy() {
@@ -300,6 +314,45 @@ void MainWindow::reset_layout() {
   show_timeline();
   for (QDockWidget* dock : docks_) dock->show();
   show_page(PageId::overview);
+}
+
+/// On the page of findings about the finding that is explained there, otherwise about the page.
+void MainWindow::show_manual() {
+  QString chapter = Manual::chapter_of(in_front_);
+  const auto& snapshot = session_.snapshot();
+  if (in_front_ == PageId::findings && snapshot && !findings_->explained()) {
+    if (const analyze::Finding* finding = find_finding(*snapshot, selection_.finding()))
+      chapter = Manual::chapter_of_rule(to_qt(finding->id));
+  }
+  open_manual(chapter);
+}
+
+void MainWindow::show_keys() {
+  open_manual(QStringLiteral("keys"));
+}
+
+void MainWindow::open_manual(const QString& chapter) {
+  if (manual_ == nullptr) {
+    manual_ = new Manual(this);
+    QString rows;
+    for (const QMenu* menu : menuBar()->findChildren<QMenu*>()) {
+      for (const QAction* action : menu->actions()) {
+        if (action->shortcut().isEmpty()) continue;
+        QString title = action->text();
+        title.remove(QLatin1Char('&')).remove(QStringLiteral("..."));
+        // An entry without a help of its own has its text in its place.
+        const QString help = action->statusTip().isEmpty() ? title : action->statusTip();
+        rows += QStringLiteral("<tr><td><b>%1</b>&nbsp;&nbsp;</td><td>%2&nbsp;&nbsp;</td><td>%3</td></tr>")
+                    .arg(action->shortcut().toString(QKeySequence::NativeText).toHtmlEscaped(),
+                         title.toHtmlEscaped(), help.toHtmlEscaped());
+      }
+    }
+    manual_->set_keys(QStringLiteral("<h1>%1</h1><table cellpadding=3>%2</table>").arg(tr("Keys"), rows));
+  }
+  manual_->show_chapter(chapter);
+  manual_->show();
+  manual_->raise();
+  manual_->activateWindow();
 }
 
 void MainWindow::about() {
