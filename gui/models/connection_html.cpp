@@ -34,7 +34,8 @@ QString duration(std::uint64_t ns) {
 }
 
 QString end_text(const analyze::Endpoint& end) {
-  return to_qt(analyze::address_text(end.address)) +
+  const QString address = to_qt(analyze::address_text(end.address)), name = shown_host(end.address);
+  return (name == address ? address : QStringLiteral("%1 (%2)").arg(name, address)) +
          (end.qp ? QStringLiteral(" QP 0x%1").arg(*end.qp, 6, 16, QLatin1Char('0'))
                  : QStringLiteral(" QP ?"));
 }

@@ -11,6 +11,7 @@
 #include "analyze/base/units.hpp"
 #include "analyze/results/severity_counts.hpp"
 #include "gui/models/commands.hpp"
+#include "gui/models/shown_names.hpp"
 #include "gui/models/table_model.hpp"
 #include "gui/models/tables.hpp"
 #include "gui/models/time_format.hpp"
@@ -114,7 +115,7 @@ QString findings_html(const Snapshot& s, const analyze::Diagnosis& d) {
     const Finding& finding = s.findings[d.findings[i]];
     names << QStringLiteral("%1: %2").arg(
         link_html(QStringLiteral("finding"), to_qt(finding_key(finding)), to_qt(finding.title)),
-        to_qt(finding.subject).toHtmlEscaped());
+        with_names(finding.subject).toHtmlEscaped());
   }
   if (d.findings.size() > most) names << DetailWords::tr("and %1 more").arg(d.findings.size() - most);
   return names.join(QStringLiteral("<br>"));
@@ -145,9 +146,9 @@ QString finding_html(const Snapshot& s, const Finding& finding, const QStringLis
       QStringLiteral("<h2>%1</h2><p class=\"name\">%2 · %3 · %4</p>")
           .arg(to_qt(finding.title).toHtmlEscaped(), severity_text(analyze::shown_severity(finding, s)),
                finding.count == 1 ? DetailWords::tr("once") : DetailWords::tr("%1 times").arg(finding.count),
-               to_qt(finding.subject).toHtmlEscaped());
+               with_names(finding.subject).toHtmlEscaped());
   html += QStringLiteral("<h3>%1</h3><p>%2</p>")
-              .arg(DetailWords::tr("What was seen"), to_qt(finding.explanation).toHtmlEscaped());
+              .arg(DetailWords::tr("What was seen"), with_names(finding.explanation).toHtmlEscaped());
   html += QStringLiteral("<h3>%1</h3><table cellpadding=\"2\">").arg(DetailWords::tr("Evidence"));
   const QString packets = packets_html(s, finding.packets, finding.count > finding.packets.size(),
                                        finding.first_time_ns, finding.last_time_ns);
@@ -162,11 +163,12 @@ QString finding_html(const Snapshot& s, const Finding& finding, const QStringLis
 }
 
 QString diagnosis_html(const Snapshot& s, const analyze::Diagnosis& d, const QStringList& files) {
-  QString html = QStringLiteral("<h2>%1</h2><p class=\"name\">%2 · %3</p>")
-                     .arg(to_qt(d.sentence).toHtmlEscaped(), to_qt(analyze::consequence_names[d.severity]),
-                          to_qt(d.subject).toHtmlEscaped());
+  QString html =
+      QStringLiteral("<h2>%1</h2><p class=\"name\">%2 · %3</p>")
+          .arg(with_names(d.sentence).toHtmlEscaped(), to_qt(analyze::consequence_names[d.severity]),
+               with_names(d.subject).toHtmlEscaped());
   for (const std::string& text : {facts_text(d), not_excluded_text(d), would_decide_text(d)}) {
-    if (!text.empty()) html += QStringLiteral("<p>%1</p>").arg(to_qt(text).toHtmlEscaped());
+    if (!text.empty()) html += QStringLiteral("<p>%1</p>").arg(with_names(text).toHtmlEscaped());
   }
   html += QStringLiteral("<h3>%1</h3><table cellpadding=\"2\">").arg(DetailWords::tr("Evidence"));
   const QString packets = packets_html(s, d.packets, d.at_least > d.packets.size(), d.since_ns, d.until_ns);

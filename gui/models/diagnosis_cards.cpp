@@ -7,6 +7,7 @@
 
 #include "gui/models/details.hpp"
 #include "gui/models/diagnosis_table.hpp"
+#include "gui/models/shown_names.hpp"
 #include "gui/models/table_model.hpp"
 #include "gui/models/tables.hpp"
 #include "gui/models/time_format.hpp"
@@ -93,7 +94,7 @@ QString consequences_html(const Snapshot& s, const Diagnosis& d, std::size_t pla
     const analyze::Finding& finding = s.findings[d.findings[i]];
     html += QStringLiteral("<br>&nbsp;&nbsp;&nbsp;%1: %2")
                 .arg(link_html(QStringLiteral("finding"), to_qt(finding_key(finding)), to_qt(finding.title)),
-                     to_qt(first_sentence(finding.explanation)).toHtmlEscaped());
+                     with_names(first_sentence(finding.explanation)).toHtmlEscaped());
   }
   if (d.findings.size() > most)
     html +=
@@ -117,12 +118,12 @@ QString diagnosis_cards_html(const Snapshot& s, const QStringList& files,
     const Diagnosis& d = s.diagnoses[i];
     const QString severity = to_qt(analyze::consequence_names[d.severity]);
     QStringList small;
-    if (const auto subject = analyze::subject_text(d); !subject.empty()) small << to_qt(subject);
+    if (const auto subject = analyze::subject_text(d); !subject.empty()) small << with_names(subject);
     if (const std::string cost = diagnosis_cost_text(d); !cost.empty()) small << to_qt(cost);
     html += QStringLiteral(
                 "<table width=\"100%\" cellpadding=\"6\" style=\"margin-bottom: 6px\">"
                 "<tr><td class=\"command\"><span class=\"%1\">&nbsp;%1&nbsp;</span> <b>%2</b>")
-                .arg(severity, to_qt(d.sentence).toHtmlEscaped());
+                .arg(severity, with_names(d.sentence).toHtmlEscaped());
     if (!small.isEmpty())
       html += QStringLiteral("<br>%1").arg(small.join(QStringLiteral(" · ")).toHtmlEscaped());
     html += bar_html(s, d);

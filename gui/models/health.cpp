@@ -13,6 +13,7 @@
 #include "analyze/results/severity_counts.hpp"
 #include "dissect/dissect.hpp"
 #include "dissect/opcode.hpp"
+#include "gui/models/shown_names.hpp"
 #include "gui/models/shown_text.hpp"
 #include "gui/models/table_model.hpp"
 
@@ -203,7 +204,7 @@ Health health_of(const Snapshot& s) {
                              : HealthWords::tr("in %1 RoCE packets").arg(number(s.totals.roce_packets))) +
                         so_far;
   if (assessment.diagnosis != nullptr) {
-    health.line = to_qt(assessment.diagnosis->sentence) + so_far;
+    health.line = with_names(assessment.diagnosis->sentence) + so_far;
     health.counts = found.isEmpty() ? HealthWords::tr("No further findings %1").arg(where)
                                     : QStringLiteral("%1 %2").arg(found, where);
     return health;

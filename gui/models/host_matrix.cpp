@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analyze/base/address_text.hpp"
 #include "analyze/base/units.hpp"
 #include "gui/models/table_model.hpp"
 
@@ -108,7 +107,7 @@ HostMatrix::HostMatrix(const analyze::Snapshot& snapshot) {
 }
 
 QString HostMatrix::name(std::size_t i) const {
-  return to_qt(analyze::address_text(hosts_[i]));
+  return shown_host(hosts_[i]);
 }
 
 std::optional<std::size_t> HostMatrix::cell(std::size_t from, std::size_t to) const {

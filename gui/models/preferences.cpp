@@ -45,6 +45,7 @@ Preferences Preferences::load(const QSettings& settings) {
   bool is_port = false;
   const unsigned port = settings.value(QStringLiteral("preferences/mrc_port")).toUInt(&is_port);
   if (is_port && port <= UINT16_MAX) p.dissecting.mrc_port = static_cast<std::uint16_t>(port);
+  p.host_names = text("preferences/host_names");
   p.policy = text("preferences/policy");
   return p;
 }
@@ -61,6 +62,7 @@ void Preferences::save(QSettings& settings) const {
   settings.setValue(QStringLiteral("preferences/decode_as"), QString::fromStdString(dissecting.decode_as));
   settings.setValue(QStringLiteral("preferences/mrc_port"),
                     dissecting.mrc_port ? QVariant(uint{*dissecting.mrc_port}) : QVariant(QString()));
+  settings.setValue(QStringLiteral("preferences/host_names"), host_names);
   settings.setValue(QStringLiteral("preferences/policy"), policy);
 }
 

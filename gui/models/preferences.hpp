@@ -19,6 +19,7 @@ struct Preferences {
   unsigned jobs = 0;                  ///< threads, 0: one per core
   std::uint64_t link_speed_bps = 0;   ///< of links with PAUSE and PFC frames; 0: taken from the capture
   analyze::DissectChoice dissecting;  ///< what no packet says, and packets are read by
+  QString host_names;                 ///< a file as hosts(5); empty: addresses are shown
   QString policy;                     ///< of new windows: a file or a policy profile; empty: none
 
   [[nodiscard]] bool operator==(const Preferences&) const noexcept = default;

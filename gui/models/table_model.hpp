@@ -24,6 +24,7 @@
 #include "analyze/results/snapshot.hpp"
 #include "gui/models/background_call.hpp"
 #include "gui/models/row_changes.hpp"
+#include "gui/models/shown_names.hpp"
 #include "gui/models/table_rows.hpp"
 
 namespace roce::gui {
@@ -179,11 +180,11 @@ class TableModel final : public TableModelBase {
     const Column& column = Table::columns()[static_cast<std::size_t>(index.column())];
     switch (role) {
       case Qt::DisplayRole:
-        return to_qt(column.text(row));
+        return with_names(column.text(row));
       case Qt::TextAlignmentRole:
         return alignment(column);
       case Qt::AccessibleTextRole:
-        return QStringLiteral("%1: %2").arg(to_qt(column.heading), to_qt(column.text(row)));
+        return QStringLiteral("%1: %2").arg(to_qt(column.heading), with_names(column.text(row)));
       case severity_role: {
         const auto severity = table.severity(place.row);
         return severity ? QVariant(static_cast<int>(*severity)) : QVariant();

@@ -21,6 +21,7 @@
 #include "analyze/results/columns.hpp"
 #include "analyze/results/finding.hpp"
 #include "gui/models/row_changes.hpp"
+#include "gui/models/shown_names.hpp"
 #include "gui/models/time_span.hpp"
 
 namespace roce::gui {
@@ -94,9 +95,13 @@ template <class Table>
     if (!is_in(table.time(i), choice.time)) return false;
   }
   if (choice.words.isEmpty()) return true;
+  const auto names = host_names();  // a host is found by its name and by its address
   QStringList texts;
   for (const auto& column : Table::columns()) {
-    if (is_searched(column)) texts << to_qt(column.text(table.row(i)));
+    if (!is_searched(column)) continue;
+    const std::string text = column.text(table.row(i));
+    texts << to_qt(text);
+    if (names) texts << to_qt(names->named(text));
   }
   return std::all_of(choice.words.begin(), choice.words.end(), [&](const QString& word) {
     return std::any_of(texts.begin(), texts.end(),

@@ -10,10 +10,10 @@
 #include <new>
 #include <utility>
 
-#include "analyze/base/address_text.hpp"
 #include "analyze/connection/find_connection.hpp"
 #include "analyze/results/incident_columns.hpp"
 #include "gui/models/incident_trace.hpp"
+#include "gui/models/shown_names.hpp"
 #include "gui/models/time_format.hpp"
 
 namespace roce::gui {
@@ -25,9 +25,7 @@ QString html_of(const analyze::Snapshot& snapshot, const analyze::Incident& inci
       QStringLiteral("<h2>%1</h2>").arg(to_qt(analyze::incident_what_text(incident)).toHtmlEscaped());
   QStringList facts;
   if (connection != nullptr) {
-    const auto end = [&](unsigned side) {
-      return to_qt(analyze::address_text(connection->ends[side].address));
-    };
+    const auto end = [&](unsigned side) { return shown_host(connection->ends[side].address); };
     facts << IncidentsPage::tr("Requests from %1 to %2").arg(end(incident.side), end(incident.side ^ 1U));
   }
   if (incident.start_ns != capture::no_time) facts << shown_time(snapshot, incident.start_ns);
@@ -183,8 +181,7 @@ void IncidentsPage::show_incident() {
       reading_ = false;
       std::array<QString, 2> ends;
       if (const auto* connection = analyze::find_connection(snapshot->connections, one.connection)) {
-        for (const unsigned side : {0U, 1U})
-          ends[side] = to_qt(analyze::address_text(connection->ends[side].address));
+        for (const unsigned side : {0U, 1U}) ends[side] = shown_host(connection->ends[side].address);
       }
       ladder_->say(trace ? QString() : tr("The packets could not be read"));
       ladder_->show_trace(trace, snapshot->first_read_ns.value_or(snapshot->totals.first_time_ns), ends);

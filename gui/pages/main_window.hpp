@@ -142,6 +142,8 @@ class MainWindow : public QMainWindow {
   void say(const QString& text);
   void stand(const QString& text);
   void apply_preferences(const Preferences& preferences);
+  [[nodiscard]] bool read_host_names(const QString& file);
+  void say_names();
   void fill_profiles();
 
   // Handlers of actions.
@@ -196,6 +198,7 @@ class MainWindow : public QMainWindow {
   QMenu* profiles_ = nullptr;
   QActionGroup* policies_ = nullptr;
   QString policy_name_;
+  QString names_problem_;  ///< why the names of hosts are not used
   QLabel* message_ = nullptr;
   QString standing_;   ///< permanent text of message_
   QTimer said_{this};  ///< runs while message_ shows a temporary text

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Preferences, profiles, recent files, and opening rings of files.
+#include <QFile>
 #include <QFileInfo>
 #include <QInputDialog>
 
 #include "gui/models/ring_set.hpp"
+#include "gui/models/shown_names.hpp"
+#include "gui/models/shown_text.hpp"
 #include "gui/pages/main_window.hpp"
 #include "gui/pages/preferences_dialog.hpp"
 
@@ -26,14 +29,37 @@ void MainWindow::apply_preferences(const Preferences& preferences) {
   choice.link_speed_bps = preferences.link_speed_bps;
   choice.dissecting = preferences.dissecting;
   session_.set_choice(choice);
-  if (!other_times) return;
-  // The time format changes texts of the same snapshot, in every window.
+  const bool other_names = read_host_names(preferences.host_names);
+  if (!other_times && !other_names) return say_names();
+  // Time format and names change texts of the same snapshot, in every window.
   for (QWidget* widget : QApplication::topLevelWidgets()) {
     if (auto* window = qobject_cast<MainWindow*>(widget)) {
       Q_EMIT window->session_.snapshot_changed();
-      window->show_selection();
+      window->show_state();
     }
   }
+  say_names();
+}
+
+void MainWindow::say_names() {
+  if (!names_problem_.isEmpty()) say(names_problem_);
+}
+
+/// Whether other names are shown from now on: none of a file that cannot be used.
+bool MainWindow::read_host_names(const QString& file) {
+  std::shared_ptr<const analyze::HostNames> names;
+  names_problem_.clear();
+  if (!file.isEmpty()) {
+    auto read = analyze::HostNames::load(QFile::encodeName(file).toStdString());
+    if (read) {
+      names = std::make_shared<const analyze::HostNames>(*std::move(read));
+    } else {
+      names_problem_ = tr("Names of hosts not used: %1: %2").arg(shown_name(file), to_qt(read.error()));
+    }
+  }
+  const bool other = host_names() != nullptr || names != nullptr;
+  set_host_names(std::move(names));
+  return other;
 }
 
 void MainWindow::take_preferences(const Preferences& preferences) {

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gui/pages/preferences_dialog.hpp"
 
+#include <QFile>
 #include <QFormLayout>
 #include <QGroupBox>
 #include <QPushButton>
 #include <QVBoxLayout>
 
+#include "analyze/base/host_names.hpp"
 #include "analyze/base/units.hpp"
 #include "analyze/policy/marking_policy.hpp"
+#include "gui/models/shown_text.hpp"
 #include "gui/models/table_model.hpp"
 
 namespace roce::gui {
@@ -46,6 +49,7 @@ PreferencesDialog::PreferencesDialog(const Preferences& preferences, QWidget* pa
       trimmed_(new QLineEdit),
       mrc_port_(new QSpinBox),
       decode_as_(new QLineEdit),
+      host_names_(new QLineEdit),
       problem_(new QLabel),
       buttons_(new QDialogButtonBox(QDialogButtonBox::Ok | QDialogButtonBox::Apply |
                                     QDialogButtonBox::Cancel | QDialogButtonBox::RestoreDefaults)) {
@@ -70,6 +74,10 @@ PreferencesDialog::PreferencesDialog(const Preferences& preferences, QWidget* pa
   QFormLayout* look = group(column, tr("Display"));
   look->addRow(tr("&Colours:"), theme_);
   look->addRow(tr("&Times:"), time_);
+  look->addRow(tr("&Names of hosts:"), host_names_);
+  host_names_->setPlaceholderText(tr("a file with addresses and names, /etc/hosts"));
+  host_names_->setToolTip(
+      tr("Shown in place of addresses; filters, commands and exports keep the addresses"));
   QFormLayout* analysis = group(column, tr("Analysis"));
   analysis->addRow(icrc_);
   analysis->addRow(tr("T&hreads:"), jobs_);
@@ -94,7 +102,7 @@ PreferencesDialog::PreferencesDialog(const Preferences& preferences, QWidget* pa
   problem_->setWordWrap(true);
   problem_->setTextFormat(Qt::PlainText);
   column->addWidget(problem_);
-  for (QLineEdit* field : {trimmed_, decode_as_})
+  for (QLineEdit* field : {trimmed_, decode_as_, host_names_})
     connect(field, &QLineEdit::textChanged, this, &PreferencesDialog::check);
 
   QDialogButtonBox* buttons = buttons_;
@@ -122,6 +130,7 @@ void PreferencesDialog::show_preferences(const Preferences& p) {
   trimmed_->setText(QString::fromStdString(p.dissecting.trimmed_dscp));
   mrc_port_->setValue(p.dissecting.mrc_port ? int{*p.dissecting.mrc_port} : no_port);
   decode_as_->setText(QString::fromStdString(p.dissecting.decode_as));
+  host_names_->setText(p.host_names);
   check();
 }
 
@@ -131,6 +140,10 @@ void PreferencesDialog::check() {
   std::string problem;
   if (!typed.trimmed_dscp.empty()) problem = analyze::dscps_error(typed.trimmed_dscp);
   if (problem.empty() && !typed.decode_as.empty()) problem = analyze::named_numbers_error(typed.decode_as);
+  if (const QString file = host_names_->text().trimmed(); problem.empty() && !file.isEmpty()) {
+    const auto names = analyze::HostNames::load(QFile::encodeName(file).toStdString());
+    if (!names) problem = shown_name(file).toStdString() + ": " + names.error();
+  }
   problem_->setText(QString::fromStdString(problem));
   problem_->setVisible(!problem.empty());
   for (const auto button : {QDialogButtonBox::Ok, QDialogButtonBox::Apply})
@@ -148,6 +161,7 @@ Preferences PreferencesDialog::preferences() const {
   p.dissecting.trimmed_dscp = trimmed_->text().trimmed().toStdString();
   if (mrc_port_->value() != no_port) p.dissecting.mrc_port = static_cast<std::uint16_t>(mrc_port_->value());
   p.dissecting.decode_as = decode_as_->text().trimmed().toStdString();
+  p.host_names = host_names_->text().trimmed();
   return p;
 }
 

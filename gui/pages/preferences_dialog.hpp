@@ -39,6 +39,7 @@ class PreferencesDialog : public QDialog {
   QLineEdit* trimmed_;
   QSpinBox* mrc_port_;
   QLineEdit* decode_as_;
+  QLineEdit* host_names_;
   QLabel* problem_;  ///< why the texts cannot be taken
   QDialogButtonBox* buttons_;
 };
