@@ -9,8 +9,10 @@
 #include <cmath>
 #include <utility>
 
+#include "analyze/base/units.hpp"
 #include "gui/charts/trace_marks.hpp"
 #include "gui/models/incident_trace.hpp"
+#include "gui/models/table_rows.hpp"
 #include "gui/models/time_format.hpp"
 #include "gui/models/trace_text.hpp"
 
@@ -44,13 +46,35 @@ void LadderView::show_trace(std::shared_ptr<const ConnectionTrace> trace, std::i
   trace_ = std::move(trace);
   origin_ns_ = origin_ns;
   ends_ = ends;
-  rows_ = trace_ ? ladder_rows(*trace_) : std::vector<LadderRow>();
-  if (explains_ && trace_) rows_ = folded_rows(*trace_, rows_);
+  make_rows();
   current_ = 0;
   if (trace_) said_ = rows_.empty() ? tr("No packets.") : QString();
   fit_scroll_bar();
   verticalScrollBar()->setValue(0);
   viewport()->update();
+}
+
+void LadderView::make_rows() {
+  rows_ = trace_ ? ladder_rows(*trace_) : std::vector<LadderRow>();
+  if (folds_ && trace_) rows_ = folded_rows(*trace_, rows_);
+}
+
+void LadderView::set_folding(bool folds) {
+  if (folds == std::exchange(folds_, folds) || !trace_ || rows_.empty()) return;
+  const std::uint64_t packet = packet_of(current_);
+  make_rows();
+  fit_scroll_bar();
+  current_ = 0;
+  if (const auto row = ladder_row_of(*trace_, rows_, packet)) set_current(*row, false);
+  viewport()->update();
+}
+
+/// Time between a row and the packet before it, in nanoseconds; 0: there is none.
+std::int64_t LadderView::gap_before(std::size_t row) const {
+  const std::uint32_t point = rows_[row].point;
+  if (point == 0 || rows_[row].lost_before) return 0;
+  const std::int64_t before = trace_->points[point - 1].time_ns, now = trace_->points[point].time_ns;
+  return before == capture::no_time || now == capture::no_time ? 0 : std::max<std::int64_t>(now - before, 0);
 }
 
 void LadderView::say(const QString& text) {
@@ -101,9 +125,7 @@ QStringList LadderView::remarks_beside(const LadderRow& row) const {
   if (row.lost_before) return {};
   const TracePoint& p = trace_->points[row.point];
   QStringList remarks = remarks_of(p);
-  if (explains_) {
-    if (row.more != 0) remarks.prepend(tr("%1 more like it follow").arg(row.more));
-  }
+  if (row.more != 0) remarks.prepend(tr("%1 more like it follow").arg(row.more));
   return remarks;
 }
 
@@ -144,6 +166,12 @@ void LadderView::paint_row(QPainter& painter, const QRectF& rect, const LadderCo
     painter.setPen(text);
     if (p.time_ns != capture::no_time)
       right_of(columns.number, columns.time, short_time(origin_ns_, p.time_ns));
+    // The time since the packet before, as a bar between times and arrows.
+    const double room = columns.a - columns.time - 6, bar = room * gap_share(gap_before(row));
+    if (bar >= 1) {
+      const QRectF place(columns.time + 3, rect.top() + 0.3 * rect.height(), bar, 0.4 * rect.height());
+      painter.fillRect(place, colours(palette()).notice);
+    }
   }
   const TraceMark mark = ghost ? TraceMark::lost_before : main_mark(p);
   const QColor colour = colours(palette()).*trace_mark_look(mark).colour;
@@ -232,8 +260,14 @@ bool LadderView::viewportEvent(QEvent* event) {
   if (event->type() != QEvent::ToolTip) return QAbstractScrollArea::viewportEvent(event);
   const auto* help = static_cast<QHelpEvent*>(event);
   const auto row = row_at(help->pos());
-  row ? QToolTip::showText(help->globalPos(), point_text(trace_->points[rows_[*row].point], origin_ns_), this)
-      : QToolTip::hideText();
+  if (!row) {
+    QToolTip::hideText();
+    return true;
+  }
+  QString text = point_text(trace_->points[rows_[*row].point], origin_ns_);
+  if (const std::int64_t gap = gap_before(*row); gap > 0)
+    text += QLatin1Char('\n') + tr("%1 after the packet before").arg(to_qt(analyze::duration_text(gap)));
+  QToolTip::showText(help->globalPos(), text, this);
   return true;
 }
 

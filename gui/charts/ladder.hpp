@@ -25,7 +25,9 @@ class LadderView : public QAbstractScrollArea, public Chart {
   void show_trace(std::shared_ptr<const analyze::ConnectionTrace> trace, std::int64_t origin_ns,
                   const std::array<QString, 2>& ends);
   /// Folds packets alike, and says beside each by which rule it is taken for what it is. Before show_trace().
-  void explain_steps() { explains_ = true; }
+  void explain_steps() { explains_ = folds_ = true; }
+  /// Whether of packets alike in a row only the first and the last are shown.
+  void set_folding(bool folds);
   void show_packet(const std::optional<std::uint64_t>& number);
   /// Scrolls to the first packet at that time or later.
   void show_time(std::int64_t time_ns);
@@ -64,6 +66,8 @@ class LadderView : public QAbstractScrollArea, public Chart {
   [[nodiscard]] std::optional<std::size_t> row_at(const QPoint& place) const;
   void set_current(std::size_t row, bool tell);
   void fit_scroll_bar();
+  void make_rows();
+  [[nodiscard]] std::int64_t gap_before(std::size_t row) const;
   [[nodiscard]] std::uint64_t packet_of(std::size_t row) const {
     return trace_->points[rows_[row].point].packet;
   }
@@ -75,6 +79,7 @@ class LadderView : public QAbstractScrollArea, public Chart {
   std::size_t current_ = 0;
   QString said_;
   bool explains_ = false;
+  bool folds_ = false;
 };
 
 }  // namespace roce::gui

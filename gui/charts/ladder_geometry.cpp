@@ -53,11 +53,21 @@ std::vector<LadderRow> folded_rows(const analyze::ConnectionTrace& trace,
 
 std::optional<std::size_t> ladder_row_of(const ConnectionTrace& trace, const std::vector<LadderRow>& rows,
                                          std::uint64_t packet) {
-  const auto found = std::find_if(rows.begin(), rows.end(), [&](const LadderRow& row) {
-    return !row.lost_before && trace.points[row.point].packet == packet;
-  });
-  if (found == rows.end()) return std::nullopt;
-  return static_cast<std::size_t>(found - rows.begin());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (rows[i].lost_before) continue;
+    // What is folded away behind a row: the points behind its own.
+    const std::size_t first = rows[i].point, last = first + rows[i].more;
+    for (std::size_t point = first; point <= last; ++point) {
+      if (trace.points[point].packet == packet) return i;
+    }
+  }
+  return std::nullopt;
+}
+
+double gap_share(std::int64_t gap_ns) noexcept {
+  constexpr double shortest_ns = 1e3, decades = 6;
+  if (gap_ns <= 0) return 0;
+  return std::clamp(std::log10(static_cast<double>(gap_ns) / shortest_ns) / decades, 0.0, 1.0);
 }
 
 std::size_t ladder_row_at(const ConnectionTrace& trace, const std::vector<LadderRow>& rows,

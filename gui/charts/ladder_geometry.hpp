@@ -25,7 +25,7 @@ struct LadderRow {
 /// The same rows, of four or more alike in a row only the first and the last.
 [[nodiscard]] std::vector<LadderRow> folded_rows(const analyze::ConnectionTrace& trace,
                                                  const std::vector<LadderRow>& rows);
-/// The row of that packet; nullopt: there is none.
+/// The row of that packet, of one that is folded away the row that it follows; nullopt: there is none.
 [[nodiscard]] std::optional<std::size_t> ladder_row_of(const analyze::ConnectionTrace& trace,
                                                        const std::vector<LadderRow>& rows,
                                                        std::uint64_t packet);
@@ -36,6 +36,10 @@ struct LadderRow {
 [[nodiscard]] std::optional<std::size_t> next_remarkable(const analyze::ConnectionTrace& trace,
                                                          const std::vector<LadderRow>& rows, std::size_t from,
                                                          bool forward);
+
+/// How long a bar shows the time since the row before, 0 to 1: logarithmic from a microsecond to a second, so
+/// that a timer stands out beside packets back to back.
+[[nodiscard]] double gap_share(std::int64_t gap_ns) noexcept;
 
 /// Positions of the columns, in pixels.
 struct LadderColumns {

@@ -8,56 +8,16 @@
 #include <utility>
 
 #include "analyze/base/units.hpp"
+#include "gui/charts/latency_look.hpp"
 #include "gui/charts/own_plottable.hpp"
 #include "gui/charts/plot_style.hpp"
 #include "gui/models/table_model.hpp"
 #include "gui/models/trace_text.hpp"
 
 namespace roce::gui {
-namespace {
 
 using analyze::OperationKind;
 using analyze::OperationStats;
-
-QString duration(double seconds) {
-  return to_qt(analyze::duration_text(std::llround(std::clamp(seconds, 0.0, 9e9) * 1e9)));
-}
-
-/// Labels such as "1 ms"; with few decades, also ticks at 2 and 5.
-class DurationTicker final : public QCPAxisTickerLog {
- protected:
-  QVector<double> createTickVector(double, const QCPRange& range) override {
-    QVector<double> ticks;
-    const double first = std::floor(std::log10(std::max(range.lower, 1e-12)));
-    const double last = std::ceil(std::log10(std::max(range.upper, 1e-12)));
-    for (double decade = first; decade <= last; ++decade) {
-      for (const double factor : {1.0, 2.0, 5.0}) {
-        if (factor == 1 || last - first <= 4) ticks << factor * std::pow(10.0, decade);
-      }
-    }
-    return ticks;
-  }
-  QString getTickLabel(double tick, const QLocale&, QChar, int) override { return duration(tick); }
-};
-
-struct KindLook {
-  QColor Colours::*colour;
-  QCPScatterStyle::ScatterShape shape;
-};
-/// By OperationKind.
-constexpr std::array<KindLook, analyze::operation_kind_count> kind_looks{
-    {{&Colours::throughput, QCPScatterStyle::ssDisc},
-     {&Colours::goodput, QCPScatterStyle::ssSquare},
-     {&Colours::ce, QCPScatterStyle::ssDiamond},
-     {&Colours::cnp, QCPScatterStyle::ssTriangle},
-     {&Colours::lost, QCPScatterStyle::ssCross},
-     {&Colours::info, QCPScatterStyle::ssPlus}}};
-
-QString kind_name(OperationKind kind) {
-  return to_qt(analyze::operation_kind_name(kind)).replace(QLatin1Char('_'), QLatin1Char(' '));
-}
-
-}  // namespace
 
 class LatencyPlot::Dots final : public OwnPlottable {
  public:
@@ -65,7 +25,7 @@ class LatencyPlot::Dots final : public OwnPlottable {
       : OwnPlottable(plot.time_axis(), plot.value_axis()), plot_(plot), kind_(kind) {}
 
   [[nodiscard]] QCPScatterStyle style() const {
-    const KindLook& look = kind_looks[static_cast<std::size_t>(kind_)];
+    const LatencyLook& look = latency_looks[static_cast<std::size_t>(kind_)];
     const QColor colour = colours(plot_.palette()).*look.colour;
     return {look.shape, QPen(colour, 1.2), QBrush(colour), 5};
   }
@@ -185,10 +145,10 @@ void LatencyPlot::add_percentiles(const OperationStats& stats) {
   };
   Dots* dots = dots_[static_cast<std::size_t>(stats.kind)];
   dots->setName(tr("%1: %2, p50 %3, p99 %4, max %5")
-                    .arg(kind_name(stats.kind))
+                    .arg(operation_text(stats.kind))
                     .arg(stats.latency_ns.count())
-                    .arg(duration(seconds(0.5)), duration(seconds(0.99)),
-                         duration(static_cast<double>(stats.latency_ns.max()) * 1e-9)));
+                    .arg(latency_text(seconds(0.5)), latency_text(seconds(0.99)),
+                         latency_text(static_cast<double>(stats.latency_ns.max()) * 1e-9)));
   dots->addToLegend();
   constexpr std::size_t items_of_a_kind = 6, kinds = 2;
   if (percentiles_.size() >= kinds * items_of_a_kind) return;
@@ -203,8 +163,8 @@ void LatencyPlot::add_percentiles(const OperationStats& stats) {
     text->position->setTypeY(QCPItemPosition::ptPlotCoords);
     text->position->setCoords(0.998, value);
     text->setPositionAlignment(Qt::AlignRight | Qt::AlignBottom);
-    text->setText(
-        QStringLiteral("%1 %2 %3").arg(kind_name(stats.kind), QString::fromLatin1(name), duration(value)));
+    text->setText(QStringLiteral("%1 %2 %3")
+                      .arg(operation_text(stats.kind), QString::fromLatin1(name), latency_text(value)));
     // Overlapping labels would be unreadable.
     const bool free = std::none_of(percentiles_.begin(), percentiles_.end(), [value](QCPAbstractItem* item) {
       const auto* other = qobject_cast<QCPItemText*>(item);
@@ -233,7 +193,7 @@ std::optional<TimePlot::Hit> LatencyPlot::hit(const QPoint& place) const {
     if (!found) continue;
     const analyze::TracedOperation& o = trace_->operations[*found];
     QString text = tr("%1, message %2\n%3 bytes\nfrom packet %4 to packet %5\nlatency %6")
-                       .arg(kind_name(o.kind))
+                       .arg(operation_text(o.kind))
                        .arg(o.message)
                        .arg(o.bytes)
                        .arg(o.request)
@@ -247,7 +207,7 @@ std::optional<TimePlot::Hit> LatencyPlot::hit(const QPoint& place) const {
 
 QString LatencyPlot::distance_text(const QPointF& from, const QPointF& to) const {
   return tr("%1 apart, %2 times the latency")
-      .arg(duration(std::abs(to.x() - from.x())))
+      .arg(latency_text(std::abs(to.x() - from.x())))
       .arg(from.y() > 0 ? to.y() / from.y() : 0, 0, 'g', 3);
 }
 

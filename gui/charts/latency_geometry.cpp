@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <iterator>
 #include <numeric>
 
 #include "gui/charts/timeline_geometry.hpp"
@@ -101,6 +103,45 @@ std::optional<std::uint32_t> operation_near(const LatencySeries& series, const L
     best = series.operation[i];
   }
   return best;
+}
+
+std::vector<LatencyShare> latency_shares(const LatencySeries& series, std::size_t most) {
+  std::vector<double> sorted = series.latency;
+  std::sort(sorted.begin(), sorted.end());
+  const std::size_t count = sorted.size(), steps = std::min(count, most);
+  std::vector<LatencyShare> shares;
+  shares.reserve(steps);
+  for (std::size_t step = 1; step <= steps; ++step) {
+    const std::size_t rank = count * step / steps;  // of the last operation that the step includes, from 1
+    shares.push_back({sorted[rank - 1], static_cast<double>(rank) / static_cast<double>(count)});
+  }
+  return shares;
+}
+
+double share_within(const std::vector<LatencyShare>& shares, double latency) noexcept {
+  const auto beyond = std::upper_bound(shares.begin(), shares.end(), latency,
+                                       [](double l, const LatencyShare& s) { return l < s.latency; });
+  return beyond == shares.begin() ? 0 : std::prev(beyond)->share;
+}
+
+std::vector<LatencyBin> latency_bins(const LatencySeries& series) {
+  std::vector<LatencyBin> bins;
+  if (series.latency.empty()) return bins;
+  constexpr double a_decade = 10;
+  const auto bin_of = [](double latency) {
+    return static_cast<std::ptrdiff_t>(std::floor(std::log10(latency) * a_decade));
+  };
+  const auto [least, most] = std::minmax_element(series.latency.begin(), series.latency.end());
+  const std::ptrdiff_t first = bin_of(*least);
+  bins.resize(static_cast<std::size_t>(bin_of(*most) - first) + 1);
+  for (std::size_t i = 0; i < bins.size(); ++i) {
+    const double at = static_cast<double>(first + static_cast<std::ptrdiff_t>(i));
+    bins[i].from = std::pow(10.0, at / a_decade);
+    bins[i].to = std::pow(10.0, (at + 1) / a_decade);
+  }
+  for (const double latency : series.latency)
+    ++bins[static_cast<std::size_t>(bin_of(latency) - first)].operations;
+  return bins;
 }
 
 }  // namespace roce::gui

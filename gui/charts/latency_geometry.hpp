@@ -44,4 +44,23 @@ inline constexpr int latency_cell = 3;
                                                           const LatencyView& view, double seconds,
                                                           double latency, double pixels = 8);
 
+/// A step of the cumulative distribution: so large a share of the operations took at most so long.
+struct LatencyShare {
+  double latency = 0;  ///< seconds
+  double share = 0;    ///< above 0, at most 1
+};
+/// All latencies where they are at most `most`, else so many of them that steps are of equal height; the
+/// longest one always.
+[[nodiscard]] std::vector<LatencyShare> latency_shares(const LatencySeries& series, std::size_t most = 2000);
+/// The share of the operations that took at most so long.
+[[nodiscard]] double share_within(const std::vector<LatencyShare>& shares, double latency) noexcept;
+
+/// Operations whose latency is at least `from` and less than `to`.
+struct LatencyBin {
+  double from = 0, to = 0;  ///< seconds
+  std::size_t operations = 0;
+};
+/// Bins of equal width on a logarithmic axis, ten to a decade, from the first to the last with operations.
+[[nodiscard]] std::vector<LatencyBin> latency_bins(const LatencySeries& series);
+
 }  // namespace roce::gui

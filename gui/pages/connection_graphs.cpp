@@ -7,9 +7,8 @@
 #include <cmath>
 #include <utility>
 
-#include "analyze/base/address_text.hpp"
 #include "gui/charts/timeline_geometry.hpp"
-#include "gui/models/table_model.hpp"
+#include "gui/models/shown_names.hpp"
 
 namespace roce::gui {
 
@@ -23,6 +22,7 @@ ConnectionGraphs::ConnectionGraphs(AnalysisSession& session, Selection& selectio
       tracer_(session),
       sequence_(new SequencePlot),
       latency_(new LatencyPlot),
+      spread_(new LatencySpread),
       throughput_(new ThroughputPlot),
       ladder_(new LadderView) {
   setDocumentMode(true);
@@ -30,6 +30,7 @@ ConnectionGraphs::ConnectionGraphs(AnalysisSession& session, Selection& selectio
   addTab(detail, tr("Details"));
   addTab(sequence_, tr("Sequence"));
   addTab(latency_, tr("Latency"));
+  addTab(spread_, tr("Distribution"));
   addTab(throughput_, tr("Throughput"));
   addTab(ladder_, tr("Ladder"));
   bar_ = make_tools();
@@ -70,9 +71,21 @@ ConnectionGraphs::ConnectionGraphs(AnalysisSession& session, Selection& selectio
 
 QWidget* ConnectionGraphs::make_tools() {
   auto* bar = new QWidget;
-  auto* row = new QHBoxLayout(bar);
-  row->setContentsMargins(0, 0, 4, 2);
-  row->setSpacing(2);
+  auto* both = new QHBoxLayout(bar);
+  both->setContentsMargins(0, 0, 4, 2);
+  both->setSpacing(0);
+  both->addStretch(1);
+  const auto part = [both] {
+    auto* widget = new QWidget;
+    auto* line = new QHBoxLayout(widget);
+    line->setContentsMargins(0, 0, 0, 0);
+    line->setSpacing(2);
+    both->addWidget(widget);
+    return widget;
+  };
+  plot_tools_ = part();
+  ladder_tools_ = part();
+  auto* row = static_cast<QHBoxLayout*>(plot_tools_->layout());
   direction_ = new QComboBox;
   direction_->addItems({tr("Requests of a"), tr("Requests of b")});
   direction_->setAccessibleName(tr("Direction"));
@@ -92,7 +105,7 @@ QWidget* ConnectionGraphs::make_tools() {
       {TimePlot::Tool::zoom, tr("Zoom"), tr("Drag to select the area to zoom to")},
       {TimePlot::Tool::measure, tr("Measure"), tr("Drag to measure time, PSNs and rate between two points")},
       {TimePlot::Tool::choose_time, tr("Time range"), tr("Drag to select a time range for all pages")}};
-  const auto add = [row](QAction* action) {
+  const auto add = [&row](QAction* action) {
     auto* button = new QToolButton;
     button->setDefaultAction(action);
     button->setAutoRaise(true);
@@ -115,8 +128,16 @@ QWidget* ConnectionGraphs::make_tools() {
   all_->setToolTip(tr("Show everything (Home, or a double click on an empty spot)"));
   connect(all_, &QAction::triggered, this, [this] {
     if (TimePlot* plot = plot_in_front()) plot->show_all();
+    if (currentWidget() == spread_) spread_->show_all();
   });
   add(all_);
+  fold_ = new QAction(tr("Fold"), this);
+  fold_->setToolTip(tr("Show only the first and the last of four or more packets alike in a row"));
+  fold_->setCheckable(true);
+  connect(fold_, &QAction::toggled, ladder_, &LadderView::set_folding);
+  fold_->setChecked(true);
+  row = static_cast<QHBoxLayout*>(ladder_tools_->layout());
+  add(fold_);
   return bar;
 }
 
@@ -143,8 +164,9 @@ void ConnectionGraphs::set_in_front(bool in_front) {
 }
 
 void ConnectionGraphs::look() {
-  const bool graph = currentIndex() != details;
-  bar_->setVisible(graph && currentIndex() != ladder);
+  bar_->setVisible(currentIndex() != details);
+  plot_tools_->setVisible(currentIndex() != ladder);
+  ladder_tools_->setVisible(currentIndex() == ladder);
   // Reading a capture again takes time: only for a visible tab. A trace that is there already may stay.
   if (is_seen()) tracer_.choose(selection_.connection());
 }
@@ -170,7 +192,7 @@ std::array<QString, 2> ConnectionGraphs::ends() const {
   const analyze::Connection& connection = snapshot->connections[trace->connection];
   for (std::size_t side = 0; side < 2; ++side) {
     const analyze::Endpoint& end = connection.ends[side];
-    texts[side] += QStringLiteral("  ") + to_qt(analyze::address_text(end.address));
+    texts[side] += QStringLiteral("  ") + shown_host(end.address);
     if (end.qp) texts[side] += QStringLiteral("  QP 0x%1").arg(*end.qp, 6, 16, QLatin1Char('0'));
   }
   return texts;
@@ -185,6 +207,7 @@ void ConnectionGraphs::fill() {
   if (!std::exchange(filled_[static_cast<std::size_t>(tab)], true)) {
     if (tab == sequence) sequence_->show_trace(trace, origin(), side);
     if (tab == latency) latency_->show_trace(trace, session_.snapshot(), origin(), side);
+    if (tab == spread) spread_->show_trace(trace, side);
     if (tab == throughput) throughput_->show_trace(trace, origin(), side);
     if (tab == ladder) ladder_->show_trace(trace, origin(), ends());
     sequence_->show_packet(selection_.packet());
@@ -206,6 +229,7 @@ void ConnectionGraphs::choose_side(int side) {
   const bool before = std::exchange(following_, true);
   if (filled_[sequence]) sequence_->show_side(chosen);
   if (filled_[latency]) latency_->show_side(chosen);
+  if (filled_[spread]) spread_->show_side(chosen);
   if (filled_[throughput]) throughput_->show_side(chosen);
   if (TimePlot* plot = plot_in_front(); plot != nullptr && times_)
     plot->show_range(times_->lower, times_->upper);
@@ -215,12 +239,15 @@ void ConnectionGraphs::choose_side(int side) {
 void ConnectionGraphs::say(const QString& text) {
   sequence_->say(text);
   latency_->say(text);
+  spread_->say(text);
   throughput_->say(text);
   ladder_->say(text);
 }
 
 void ConnectionGraphs::show_state() {
-  for (QAction* action : tools_->actions()) action->setEnabled(tracer_.state() == State::done);
+  // Without a time axis there is nothing to measure or to choose.
+  const bool tools = tracer_.state() == State::done && currentIndex() != spread;
+  for (QAction* action : tools_->actions()) action->setEnabled(tools);
   all_->setEnabled(tracer_.state() == State::done);
   direction_->setEnabled(tracer_.state() == State::done);
   switch (tracer_.state()) {

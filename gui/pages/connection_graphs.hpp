@@ -10,6 +10,7 @@
 
 #include "gui/charts/ladder.hpp"
 #include "gui/charts/latency.hpp"
+#include "gui/charts/latency_spread.hpp"
 #include "gui/charts/sequence.hpp"
 #include "gui/charts/throughput.hpp"
 #include "gui/models/analysis_session.hpp"
@@ -24,7 +25,7 @@ class ConnectionGraphs : public QTabWidget {
   Q_OBJECT
 
  public:
-  enum Tab { details, sequence, latency, throughput, ladder };
+  enum Tab { details, sequence, latency, spread, throughput, ladder };
 
   /// `detail` becomes the first tab. Session and selection outlive it.
   ConnectionGraphs(AnalysisSession& session, Selection& selection, QWidget* detail,
@@ -36,8 +37,10 @@ class ConnectionGraphs : public QTabWidget {
   [[nodiscard]] ConnectionTracer& tracer() noexcept { return tracer_; }
   [[nodiscard]] SequencePlot& sequence_plot() noexcept { return *sequence_; }
   [[nodiscard]] LatencyPlot& latency_plot() noexcept { return *latency_; }
+  [[nodiscard]] LatencySpread& latency_spread() noexcept { return *spread_; }
   [[nodiscard]] ThroughputPlot& throughput_plot() noexcept { return *throughput_; }
   [[nodiscard]] LadderView& ladder_view() noexcept { return *ladder_; }
+  [[nodiscard]] QAction& fold() noexcept { return *fold_; }
   [[nodiscard]] QComboBox& direction() noexcept { return *direction_; }
 
  Q_SIGNALS:
@@ -62,14 +65,18 @@ class ConnectionGraphs : public QTabWidget {
   ConnectionTracer tracer_;
   SequencePlot* sequence_;
   LatencyPlot* latency_;
+  LatencySpread* spread_;
   ThroughputPlot* throughput_;
   LadderView* ladder_;
   QComboBox* direction_ = nullptr;
   QActionGroup* tools_ = nullptr;
   QAction* all_ = nullptr;
+  QAction* fold_ = nullptr;
   QWidget* bar_ = nullptr;
-  std::array<bool, 5> filled_{};   ///< by tab: it shows the tracer's current trace
-  std::optional<QCPRange> times_;  ///< range shown by all graphs, in axis units; nullopt: everything
+  QWidget* plot_tools_ = nullptr;    ///< of graphs over time, within bar_
+  QWidget* ladder_tools_ = nullptr;  ///< of the ladder
+  std::array<bool, 6> filled_{};     ///< by tab: it shows the tracer's current trace
+  std::optional<QCPRange> times_;    ///< range shown by all graphs, in axis units; nullopt: everything
   bool in_front_ = false;
   bool following_ = false;  ///< ranges are set by code, not by the user
 };

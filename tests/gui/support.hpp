@@ -53,10 +53,13 @@ inline QString screenshots() {
   return folder;
 }
 
-/// A small screen and a large one; the small one is enough where nothing but the scale is another.
-inline std::vector<QSize> screenshot_sizes() {
+/// A small screen and a large one, and in light colours a laptop's; the small one is enough where nothing but
+/// the scale is another.
+inline std::vector<QSize> screenshot_sizes(bool light) {
   if (scale() != QLatin1String("1")) return {{1280, 800}};
-  return {{1280, 800}, {2560, 1440}};
+  std::vector<QSize> sizes{{1280, 800}, {2560, 1440}};
+  if (light) sizes.emplace_back(1024, 700);
+  return sizes;
 }
 
 /// Another source as long as it pleases.

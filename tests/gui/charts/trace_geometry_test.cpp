@@ -222,6 +222,44 @@ TEST(LatencyGeometry, DrawsNoMoreThanThereArePixels) {
   }
 }
 
+/// Against what is counted one by one.
+TEST(LatencyGeometry, SharesAndBinsAreThoseOfTheOperations) {
+  const ConnectionTrace trace = traced("06_mix_ops.pcap.zst");
+  for (unsigned side = 0; side < 2; ++side) {
+    for (const LatencySeries& s : latency_series(trace, side, start)) {
+      const auto count = static_cast<double>(s.latency.size());
+      const auto shares = latency_shares(s);
+      ASSERT_FALSE(shares.empty());
+      EXPECT_EQ(shares.back().share, 1);
+      EXPECT_EQ(shares.back().latency, *std::max_element(s.latency.begin(), s.latency.end()));
+      for (const LatencyShare& step : shares) {
+        const auto within = std::count_if(s.latency.begin(), s.latency.end(),
+                                          [&](double latency) { return latency <= step.latency; });
+        EXPECT_DOUBLE_EQ(share_within(shares, step.latency), static_cast<double>(within) / count);
+      }
+      EXPECT_EQ(share_within(shares, 0), 0);
+      std::size_t binned = 0;
+      for (const LatencyBin& bin : latency_bins(s)) {
+        EXPECT_NEAR(bin.to / bin.from, std::pow(10.0, 0.1), 1e-9);
+        binned += bin.operations;
+      }
+      EXPECT_EQ(binned, s.latency.size());
+    }
+  }
+}
+
+TEST(LatencyGeometry, SharesOfManyOperationsHaveFewSteps) {
+  LatencySeries s;
+  for (int i = 0; i < 1'000'003; ++i)
+    s.latency.push_back(1e-6 * static_cast<double>(1 + (i * 7919LL) % 1'000'003));
+  const auto shares = latency_shares(s, 500);
+  ASSERT_EQ(shares.size(), 500U);
+  EXPECT_DOUBLE_EQ(shares.back().latency, 1e-6 * 1'000'003);
+  EXPECT_NEAR(share_within(shares, 1e-6 * 500'000), 0.5, 1.0 / 400);
+  EXPECT_TRUE(latency_shares(LatencySeries()).empty());
+  EXPECT_TRUE(latency_bins(LatencySeries()).empty());
+}
+
 TEST(ThroughputGeometry, SumsUpToWhatWasSent) {
   const ConnectionTrace trace = traced("04_write_loss1.cb.pcap.zst");
   const std::int64_t origin = trace.points.front().time_ns;
@@ -316,6 +354,27 @@ TEST(LadderGeometry, HasARowForEachPacketAndEachLoss) {
   EXPECT_FALSE(next_remarkable(trace, rows, 5, true));
   EXPECT_FALSE(next_remarkable(trace, rows, 0, false));
   EXPECT_TRUE(ladder_rows({}).empty());
+}
+
+TEST(LadderGeometry, FindsPacketsThatAreFoldedAway) {
+  const ConnectionTrace trace = traced("02_write_bw_64k.pcap.zst");
+  const auto rows = ladder_rows(trace), folded = folded_rows(trace, rows);
+  ASSERT_LT(folded.size(), rows.size() / 2);
+  for (const TracePoint& p : trace.points) {
+    const auto row = ladder_row_of(trace, folded, p.packet);
+    ASSERT_TRUE(row) << p.packet;
+    const LadderRow& at = folded[*row];
+    EXPECT_LE(trace.points[at.point].packet, p.packet);
+    EXPECT_GE(trace.points[at.point + at.more].packet, p.packet);
+  }
+}
+
+TEST(LadderGeometry, ShowsTimersBesidePacketsBackToBack) {
+  EXPECT_EQ(gap_share(-5), 0);
+  EXPECT_EQ(gap_share(0), 0);
+  EXPECT_EQ(gap_share(900), 0);
+  EXPECT_NEAR(gap_share(1'000'000), 0.5, 1e-9);
+  EXPECT_EQ(gap_share(5'000'000'000), 1);
 }
 
 TEST(LadderGeometry, DrawsArrowsFromSenderToReceiver) {

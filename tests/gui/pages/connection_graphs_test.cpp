@@ -8,6 +8,7 @@
 #include <QUrl>
 #include <QWheelEvent>
 #include <cmath>
+#include <iterator>
 
 #include "analyze/base/units.hpp"
 #include "tests/gui/pages/window_support.hpp"
@@ -20,7 +21,7 @@ using State = ConnectionTracer::State;
 using Tab = ConnectionGraphs::Tab;
 
 constexpr const char* lossy = "04_write_loss1.ca.pcap.zst";
-constexpr Tab graph_tabs[] = {Tab::sequence, Tab::latency, Tab::throughput, Tab::ladder};
+constexpr Tab graph_tabs[] = {Tab::sequence, Tab::latency, Tab::spread, Tab::throughput, Tab::ladder};
 
 /// A window on a sample with the graphs of a connection in front.
 std::unique_ptr<MainWindow> window_on(const std::string& name, Tab tab = Tab::sequence,
@@ -68,8 +69,8 @@ TEST(ConnectionGraphs, NoLegendCoversWhatIsDrawn) {
     // The timeline names its curves beside its lanes.
     EXPECT_GT(window->timeline().plot_rect().width(), window->timeline().width() / 2) << at;
     window->show_page(PageId::connections);
-    for (const int tab :
-         {ConnectionGraphs::sequence, ConnectionGraphs::latency, ConnectionGraphs::throughput}) {
+    for (const int tab : {ConnectionGraphs::sequence, ConnectionGraphs::latency, ConnectionGraphs::spread,
+                          ConnectionGraphs::throughput}) {
       graphs.setCurrentIndex(tab);
       ASSERT_TRUE(eventually([&] { return graphs.tracer().state() == ConnectionTracer::State::done; }));
       auto* plot = qobject_cast<QCustomPlot*>(graphs.currentWidget());
@@ -101,7 +102,13 @@ TEST(ConnectionGraphs, OpenForEveryConnectionOfEverySample) {
         QApplication::processEvents();
       }
       EXPECT_EQ(graphs.tracer().trace()->connection, id);
-      EXPECT_GE(graphs.ladder_view().rows().size(), graphs.tracer().trace()->points.size());
+      const auto& points = graphs.tracer().trace()->points;
+      std::size_t shown = 0;
+      for (const LadderRow& row : graphs.ladder_view().rows()) shown += row.lost_before ? 0 : 1 + row.more;
+      EXPECT_EQ(shown, points.size());
+      graphs.fold().setChecked(false);
+      EXPECT_GE(graphs.ladder_view().rows().size(), points.size());
+      graphs.fold().setChecked(true);
     }
     graphs.setCurrentIndex(Tab::details);
   }
@@ -368,7 +375,7 @@ TEST(ConnectionGraphs, ChooseOthersWhileTheyRead) {
   window->show_page(PageId::connections);
   ConnectionGraphs& graphs = window->connections().graphs();
   for (int i = 0; i < 60; ++i) {
-    graphs.setCurrentIndex(graph_tabs[i % 4]);
+    graphs.setCurrentIndex(graph_tabs[static_cast<std::size_t>(i) % std::size(graph_tabs)]);
     window->selection().set_connection(static_cast<std::uint32_t>(i % 3));
     if (i % 7 == 0) QApplication::processEvents();
     if (i == 30) window->session().reload();

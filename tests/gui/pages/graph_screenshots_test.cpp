@@ -34,10 +34,10 @@ TEST(Screenshots, OfEveryGraph) {
                                   {"reorder", "04_write_reorder.cb.pcap.zst", 0, 0},
                                   {"mixed", "06_mix_ops.pcap.zst", 0, 0}};
   const QString folder = screenshots();
-  constexpr const char* tabs[] = {"details", "sequence", "latency", "throughput", "ladder"};
+  constexpr const char* tabs[] = {"details", "sequence", "latency", "spread", "throughput", "ladder"};
   for (const Theme theme : {Theme::light, Theme::dark}) {
     apply_theme(theme);
-    for (const QSize size : screenshot_sizes()) {
+    for (const QSize size : screenshot_sizes(theme == Theme::light)) {
       const auto window = make_window();
       window->resize(size);
       ConnectionGraphs& graphs = window->connections().graphs();
