@@ -35,6 +35,7 @@ struct Title {
 };
 constexpr Title titles[] = {
     {"frame.number", QT_TRANSLATE_NOOP("PacketColumn", "No.")},
+    {"frame.time_delta", QT_TRANSLATE_NOOP("PacketColumn", "Delta")},
     {"infiniband.bth.destqp", QT_TRANSLATE_NOOP("PacketColumn", "Dest QP")},
     {"infiniband.bth.psn", QT_TRANSLATE_NOOP("PacketColumn", "PSN")},
     {"frame.comment", QT_TRANSLATE_NOOP("PacketColumn", "Comment")},
@@ -88,6 +89,7 @@ std::optional<PacketColumn> packet_column(const QString& name) {
 const QStringList& default_packet_columns() {
   static const QStringList names{QStringLiteral("frame.number"),
                                  QStringLiteral("time"),
+                                 QStringLiteral("frame.time_delta"),
                                  QStringLiteral("source"),
                                  QStringLiteral("destination"),
                                  QStringLiteral("operation"),

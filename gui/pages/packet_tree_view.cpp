@@ -4,12 +4,34 @@
 #include <QHeaderView>
 #include <QTreeWidgetItemIterator>
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "analyze/show/packet_tree.hpp"
 #include "gui/models/table_model.hpp"
 
 namespace roce::gui {
+namespace {
+
+/// The lines with what is said of the packet (in brackets, as it is not in its bytes) right behind its
+/// comments and frame: the tree is rarely high enough for all headers.
+std::vector<analyze::TreeLine> verdicts_first(std::vector<analyze::TreeLine> lines) {
+  std::vector<std::pair<int, std::size_t>> order;  // rank, line
+  int rank = 0;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const analyze::TreeLine& line = lines[i];
+    if (line.depth == 0) rank = line.field.starts_with("frame.") ? 0 : line.text.starts_with('[') ? 1 : 2;
+    order.emplace_back(rank, i);
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<analyze::TreeLine> sorted;
+  sorted.reserve(lines.size());
+  for (const auto& [of, i] : order) sorted.push_back(std::move(lines[i]));
+  return sorted;
+}
+
+}  // namespace
 
 PacketTreeView::PacketTreeView(QWidget* parent) : QTreeWidget(parent) {
   setAccessibleName(tr("The packet, field by field"));
@@ -52,7 +74,7 @@ void PacketTreeView::show_packet(const analyze::PacketView& packet) {
   clear();
   QTreeWidgetItem* chosen = nullptr;
   std::vector<QTreeWidgetItem*> above;
-  for (const analyze::TreeLine& line : analyze::packet_tree(packet)) {
+  for (const analyze::TreeLine& line : verdicts_first(analyze::packet_tree(packet))) {
     above.resize(std::min<std::size_t>(line.depth, above.size()));
     QTreeWidgetItem* item = above.empty() ? new QTreeWidgetItem(this) : new QTreeWidgetItem(above.back());
     item->setText(0, to_qt(line.text));

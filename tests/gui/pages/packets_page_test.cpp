@@ -113,6 +113,25 @@ TEST(PacketsPage, TheTreeShowsWhatIsOfRdmaAndRemembersWhatIsOpened) {
   EXPECT_TRUE(top("eth")->isExpanded());
 }
 
+/// What is said of a packet needs no scrolling past its headers.
+TEST(PacketsPage, TheTreeBeginsWithTheVerdict) {
+  const auto window = make_window();
+  open_packets(*window);
+  PacketsPage& page = window->packets();
+  page.go_to(100);
+  const auto row_of = [&](const QString& start) {
+    for (int i = 0; i < page.tree().topLevelItemCount(); ++i) {
+      if (page.tree().topLevelItem(i)->text(0).startsWith(start)) return i;
+    }
+    return -1;
+  };
+  EXPECT_EQ(row_of(QStringLiteral("Frame 100")), 0);
+  EXPECT_EQ(row_of(QStringLiteral("[RoCE analysis]")), 1);
+  EXPECT_TRUE(page.tree().topLevelItem(1)->isExpanded());
+  EXPECT_GT(page.tree().topLevelItem(1)->childCount(), 0);
+  EXPECT_GT(row_of(QStringLiteral("Ethernet II")), 1);
+}
+
 TEST(PacketsPage, KeysMoveAndSelect) {
   const auto window = make_window();
   open_packets(*window);
