@@ -2,9 +2,12 @@
 #include "gui/models/overview_tables.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <unordered_map>
+#include <utility>
 
+#include "analyze/base/units.hpp"
 #include "gui/models/tables.hpp"
 
 namespace roce::gui {
@@ -21,6 +24,22 @@ const std::vector<const Marking*>& cell(D d) {
   return d.classes[static_cast<std::size_t>(traffic_class)];
 }
 
+constexpr std::uint8_t congestion_experienced = 3;  ///< RFC 3168, section 5
+
+/// Packets that are marked CE, and all of them.
+std::pair<std::uint64_t, std::uint64_t> ce_of(const std::vector<const Marking*>& marks) {
+  std::uint64_t marked = 0, all = 0;
+  for (const Marking* m : marks) {
+    all += m->packets;
+    if (m->ecn == congestion_experienced) marked += m->packets;
+  }
+  return {marked, all};
+}
+std::string ce_text(const std::vector<const Marking*>& marks) {
+  const auto [marked, all] = ce_of(marks);
+  return analyze::percent_text(marked, all);
+}
+
 /// One line for each marking.
 template <TrafficClass traffic_class>
 std::string seen(D d) {
@@ -28,6 +47,7 @@ std::string seen(D d) {
   for (const Marking* m : cell<traffic_class>(d)) {
     if (!text.empty()) text += '\n';
     text += analyze::marks_text(*m) + ": " + std::to_string(m->packets);
+    if (m->ecn == congestion_experienced) text += " (" + ce_text(cell<traffic_class>(d)) + ")";
     if (m->verdict == "violation") text += ", intended " + m->expected;
   }
   return text;
@@ -58,33 +78,8 @@ constexpr Column<MarkDirection> columns_[] = {
 }  // namespace
 
 WorstConnectionTable::WorstConnectionTable(const analyze::Snapshot& snapshot,
-                                           const std::optional<TimeSpan>& time) {
-  const std::vector<Row> all = analyze::connection_rows(snapshot);
-  const auto severities = connection_severities(snapshot);
-  struct Rank {
-    int severity;
-    std::uint64_t trouble, bytes;
-    std::size_t place;
-  };
-  std::vector<Rank> ranks;
-  ranks.reserve(all.size());
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (!is_in(time_of(all[i]), time)) continue;
-    ranks.push_back(
-        {severities[i] ? static_cast<int>(*severities[i]) : -1, all[i].trouble(), all[i].bytes(), i});
-  }
-  const std::size_t shown = std::min(most, ranks.size());
-  std::partial_sort(ranks.begin(), ranks.begin() + static_cast<std::ptrdiff_t>(shown), ranks.end(),
-                    [](const Rank& a, const Rank& b) {
-                      if (a.severity != b.severity) return a.severity > b.severity;
-                      if (a.trouble != b.trouble) return a.trouble > b.trouble;
-                      return a.bytes != b.bytes ? a.bytes > b.bytes : a.place < b.place;
-                    });
-  for (std::size_t i = 0; i < shown; ++i) {
-    rows_.push_back(all[ranks[i].place]);
-    severities_.push_back(severities[ranks[i].place]);
-  }
-}
+                                           const std::optional<TimeSpan>& time)
+    : ConnectionTable(snapshot, most, time) {}
 
 std::span<const Column<MarkDirection>> MarkMatrixTable::columns() {
   return columns_;
@@ -98,6 +93,20 @@ MarkMatrixTable::MarkMatrixTable(const analyze::Snapshot& snapshot) {
     if (fresh) rows_.emplace_back().text = std::move(direction);
     rows_[found->second].classes[static_cast<std::size_t>(marking.traffic_class)].push_back(&marking);
   }
+}
+
+MarkHeat mark_heat(const MarkDirection& direction, std::size_t column) {
+  MarkHeat heat;
+  if (column >= std::size(columns_)) return heat;
+  for (std::size_t i = 0; i < direction.classes.size(); ++i) {
+    if (analyze::traffic_class_name(static_cast<TrafficClass>(i)) != columns_[column].name) continue;
+    const auto& marks = direction.classes[i];
+    const auto [marked, all] = ce_of(marks);
+    heat.ce = all != 0 ? static_cast<double>(marked) / static_cast<double>(all) : 0;
+    heat.violation =
+        std::any_of(marks.begin(), marks.end(), [](const Marking* m) { return m->verdict == "violation"; });
+  }
+  return heat;
 }
 
 std::optional<Severity> MarkMatrixTable::severity(std::size_t i) const {

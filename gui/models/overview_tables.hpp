@@ -30,6 +30,14 @@ struct MarkDirection {
   std::array<std::vector<const analyze::Marking*>, analyze::traffic_class_count> classes;
 };
 
+/// What a cell of the matrix is shaded by.
+struct MarkHeat {
+  double ce = 0;           ///< share of its packets that are marked CE, 0..1
+  bool violation = false;  ///< a marking that the policy does not intend
+};
+/// Of a column of MarkMatrixTable; without heat: not of a traffic class.
+[[nodiscard]] MarkHeat mark_heat(const MarkDirection& direction, std::size_t column);
+
 /// The matrix of direction and traffic class: markings seen, with packet counts, and what the policy intends.
 class MarkMatrixTable {
  public:

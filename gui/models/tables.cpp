@@ -23,6 +23,40 @@ std::optional<TimeSpan> time_of(const analyze::Finding& finding) {
   return TimeSpan{*finding.first_time_ns, finding.last_time_ns.value_or(*finding.first_time_ns)};
 }
 
+ConnectionTable::ConnectionTable(const analyze::Snapshot& snapshot)
+    : ConnectionTable(snapshot, snapshot.connections.size(), std::nullopt) {}
+
+ConnectionTable::ConnectionTable(const analyze::Snapshot& snapshot, std::size_t most,
+                                 const std::optional<TimeSpan>& time) {
+  const std::vector<Row> all = analyze::connection_rows(snapshot);
+  const auto severities = connection_severities(snapshot);
+  struct Rank {
+    int severity;
+    std::uint64_t trouble, bytes;
+    std::size_t place;
+  };
+  std::vector<Rank> ranks;
+  ranks.reserve(all.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (!is_in(time_of(all[i]), time)) continue;
+    ranks.push_back(
+        {severities[i] ? static_cast<int>(*severities[i]) : -1, all[i].trouble(), all[i].bytes(), i});
+  }
+  const std::size_t shown = std::min(most, ranks.size());
+  std::partial_sort(ranks.begin(), ranks.begin() + static_cast<std::ptrdiff_t>(shown), ranks.end(),
+                    [](const Rank& a, const Rank& b) {
+                      if (a.severity != b.severity) return a.severity > b.severity;
+                      if (a.trouble != b.trouble) return a.trouble > b.trouble;
+                      return a.bytes != b.bytes ? a.bytes > b.bytes : a.place < b.place;
+                    });
+  rows_.reserve(shown);
+  severities_.reserve(shown);
+  for (std::size_t i = 0; i < shown; ++i) {
+    rows_.push_back(all[ranks[i].place]);
+    severities_.push_back(severities[ranks[i].place]);
+  }
+}
+
 HostTable::HostTable(const analyze::Snapshot& snapshot, const std::optional<TimeSpan>& time)
     : rows_(hosts_of(snapshot)) {
   if (!time) return;

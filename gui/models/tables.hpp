@@ -40,14 +40,14 @@ using analyze::connection_severities;
 /// From the first to the last time of a finding; nullopt: it has none.
 [[nodiscard]] std::optional<TimeSpan> time_of(const analyze::Finding& finding);
 
+/// The connections with the most trouble first, then those with the most bytes.
 class ConnectionTable {
  public:
   using Row = analyze::ConnectionRow;
   [[nodiscard]] static std::span<const analyze::Column<Row>> columns() {
     return analyze::connection_columns();
   }
-  explicit ConnectionTable(const analyze::Snapshot& snapshot)
-      : rows_(analyze::connection_rows(snapshot)), severities_(connection_severities(snapshot)) {}
+  explicit ConnectionTable(const analyze::Snapshot& snapshot);
   [[nodiscard]] std::size_t size() const { return rows_.size(); }
   [[nodiscard]] const Row& row(std::size_t i) const { return rows_[i]; }
   [[nodiscard]] std::string key(std::size_t i) const { return std::to_string(rows_[i]->id); }
@@ -56,9 +56,10 @@ class ConnectionTable {
   [[nodiscard]] std::optional<TimeSpan> time(std::size_t i) const { return time_of(rows_[i]); }
 
  protected:
-  /// For tables of a subset of connections.
-  ConnectionTable() = default;
+  /// At most so many, of those seen in that time range; nullopt: of all.
+  ConnectionTable(const analyze::Snapshot& snapshot, std::size_t most, const std::optional<TimeSpan>& time);
 
+ private:
   std::vector<Row> rows_;
   std::vector<std::optional<analyze::Severity>> severities_;
 };

@@ -18,6 +18,8 @@ ConnectionsPage::ConnectionsPage(AnalysisSession& session, Selection& selection,
       graphs_(new ConnectionGraphs(session, selection, detail_)),
       sparks_(new SparkDelegate(this)) {
   table_->setItemDelegateForColumn(model_.column_of("packets"), sparks_);
+  table_->show_columns({"id", "a", "a_qp", "b", "b_qp", "state", "packets", "goodput_bps", "lost",
+                        "retransmitted", "naks", "rnr_naks", "latency_p99_ns"});
   detail_->setAccessibleName(tr("Selected connection"));
   auto* top = new QWidget;
   auto* column = new QVBoxLayout(top);

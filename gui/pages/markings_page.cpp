@@ -2,11 +2,14 @@
 #include "gui/pages/markings_page.hpp"
 
 #include <QSplitter>
+#include <QStyledItemDelegate>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <cmath>
 
 #include "analyze/base/address_text.hpp"
 #include "analyze/policy/marking_policy.hpp"
+#include "gui/charts/theme.hpp"
 
 namespace roce::gui {
 namespace {
@@ -34,6 +37,29 @@ QString judged_text(const analyze::Snapshot* snapshot, bool range) {
   return text;
 }
 
+/// Shades the cells of the matrix: what violates the policy, else by the share of CE marks, so that the class
+/// and direction that suffer are seen at once. The cells' texts say the same.
+class HeatDelegate final : public QStyledItemDelegate {
+ public:
+  HeatDelegate(const MarkMatrixModel& model, QObject* parent) : QStyledItemDelegate(parent), model_(model) {}
+
+ protected:
+  void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
+    QStyledItemDelegate::initStyleOption(option, index);
+    const MarkHeat heat = mark_heat(model_.row(index.row()), static_cast<std::size_t>(index.column()));
+    if (!heat.violation && heat.ce <= 0) return;
+    const Colours& all = colours(option->palette);
+    QColor colour = heat.violation ? all.error : all.ce;
+    // From one in ten thousand to all of them.
+    const double strength = heat.violation ? 0.5 : std::clamp(1 + std::log10(heat.ce) / 4, 0.1, 1.0);
+    colour.setAlphaF(static_cast<float>(0.15 + 0.45 * strength));
+    option->backgroundBrush = colour;
+  }
+
+ private:
+  const MarkMatrixModel& model_;
+};
+
 }  // namespace
 
 MarkingsPage::MarkingsPage(AnalysisSession& session, Selection& selection, QWidget* parent)
@@ -49,6 +75,9 @@ MarkingsPage::MarkingsPage(AnalysisSession& session, Selection& selection, QWidg
   judged_->setWordWrap(true);
   judged_->setTextFormat(Qt::PlainText);
   matrix_->wrap_rows(true);
+  auto* heat = new HeatDelegate(matrix_model_, this);
+  for (int column = 1; column < matrix_model_.columnCount(); ++column)
+    matrix_->setItemDelegateForColumn(column, heat);
   auto* bottom = new QWidget;
   auto* column = new QVBoxLayout(bottom);
   column->setContentsMargins(0, 0, 0, 0);

@@ -11,6 +11,7 @@
 #include <numeric>
 #include <random>
 #include <thread>
+#include <tuple>
 
 #include "analyze/base/address_text.hpp"
 #include "analyze/report/json/json_report.hpp"
@@ -91,11 +92,49 @@ TEST(TableModel, WorstConnectionsGrow) {
   watch<WorstConnectionModel>(
       [](const analyze::Snapshot& s) { return std::min(s.connections.size(), WorstConnectionTable::most); });
 }
+/// As the first page lists them, and all of them.
+TEST(TableModel, ConnectionsBeginWithTheWorst) {
+  for (const char* name : {"06_mix_4qp.pcap.zst", "11_three_hosts.pcap.zst"}) {
+    const SnapshotPtr snapshot = analyzed(name);
+    const ConnectionTable all(*snapshot);
+    const WorstConnectionTable worst(*snapshot);
+    ASSERT_EQ(all.size(), snapshot->connections.size()) << name;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (i < worst.size()) {
+        EXPECT_EQ(all.row(i)->id, worst.row(i)->id) << name;
+      }
+      if (i == 0) continue;
+      const auto rank = [&](std::size_t row) {
+        return std::tuple(all.severity(row).has_value(), all.severity(row).value_or(analyze::Severity::info),
+                          all.row(row).trouble(), all.row(row).bytes());
+      };
+      EXPECT_GE(rank(i - 1), rank(i)) << name << ", row " << i;
+    }
+  }
+}
 TEST(TableModel, HostsGrow) {
   watch<HostModel>([](const analyze::Snapshot& s) { return hosts_of(s).size(); });
 }
 TEST(TableModel, MatrixGrows) {
   watch<MarkMatrixModel>([](const analyze::Snapshot& s) { return MarkMatrixTable(s).size(); });
+}
+
+TEST(TableModel, MatrixIsShadedByCongestion) {
+  const SnapshotPtr snapshot = analyzed("07_ce_netem10.cb.pcap.zst");
+  const MarkMatrixTable matrix(*snapshot);
+  const auto columns = MarkMatrixTable::columns();
+  for (std::size_t row = 0; row < matrix.size(); ++row) {
+    const MarkDirection& direction = matrix.row(row);
+    for (std::size_t column = 0; column < columns.size(); ++column) {
+      const MarkHeat heat = mark_heat(direction, column);
+      EXPECT_FALSE(heat.violation);
+      const bool congested = columns[column].name == "data" && direction.text.starts_with("10.77.0.1 ");
+      EXPECT_NEAR(heat.ce, congested ? 124.0 / 1280 : 0, 1e-9)
+          << direction.text << ", " << columns[column].name;
+      EXPECT_EQ(columns[column].text(direction).find("CE: 124 (9.7 %)") != std::string::npos, congested);
+    }
+    EXPECT_EQ(mark_heat(direction, columns.size()).ce, 0);
+  }
 }
 
 /// Counted by hand: what touches a tenth of the capture, wherever that lies.
