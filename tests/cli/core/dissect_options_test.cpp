@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <CLI/CLI.hpp>
 #include <utility>
 
 #include "analyze/policy/marking_policy.hpp"
@@ -36,6 +37,17 @@ TEST(DissectOptions, APolicyTellsThePortOfMrcUnlessAnOptionDoes) {
   DissectOptions options;
   options.mrc_port = 6000;
   EXPECT_EQ(options.with(&policy).mrc_port, 6000);
+}
+
+TEST(DissectOptions, MayBeGivenSeveralTimes) {
+  CLI::App command;
+  DissectOptions options;
+  options.add_to(command);
+  command.parse(
+      "--decode-as falcon=7777,ifa=253 --trimmed-dscp 11 --decode-as csig=0x9900 --trimmed-dscp 21");
+  EXPECT_EQ(options.decode_as, "falcon=7777,ifa=253,csig=0x9900");
+  EXPECT_EQ(options.trimmed_dscp, "11,21");
+  EXPECT_THROW(command.parse("--decode-as falcon=7777 --decode-as ifa=256"), CLI::ParseError);
 }
 
 TEST(DissectOptions, NumbersThatAreNone) {
