@@ -280,6 +280,9 @@ std::vector<std::string> opcode_filtered_of(const Snapshot& s) {
   const std::uint64_t sends = sums.of({2, 3, 4, 5, 0x16, 0x17});
   if (acks == 0 && heard && goes_on && (sends >= enough || (writes >= enough && writes > reads + atomics)))
     missing.emplace_back(dissect::opcode_name(0x11));
+  // Nor where most READs were asked again, whatever else their senders got through: a path on which
+  // only what is larger than an ACK does not come back looks like that.
+  asked_again = asked_again || 2 * reads_sent_again(s) >= reads;
   if (responses == 0 && reads >= enough / 2 && acks + sums.of({0x12}) != 0 && heard && !asked_again)
     missing.emplace_back(dissect::opcode_name(0x10));
   if (requests == 0 && acks + responses >= enough && answer_directions == 2) missing.emplace_back("requests");

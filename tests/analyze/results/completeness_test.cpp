@@ -190,6 +190,23 @@ TEST(Completeness, reads_that_nobody_answers_may_be_sent_to_the_dead) {
   EXPECT_TRUE(completeness_of(s).opcode_filtered.empty());
 }
 
+/// WRITEs go on beside them, so that little is sent again. Only answers larger than an ACK do not come back.
+TEST(Completeness, reads_that_are_asked_again_in_vain_were_not_filtered) {
+  Snapshot s = healthy();
+  Connection& c = s.connections[0];
+  c.requester[0].requests = 100;
+  c.packets[0] = 100;
+  s.totals.opcodes[0x0c] = 20;
+  s.totals.opcodes[0x11] = 80;
+  const auto ask_again = [&](int times) {
+    for (int i = 0; i < times; ++i) c.sent[0].add(Event::retransmitted_read_retry, 1, capture::no_time);
+  };
+  ask_again(3);
+  EXPECT_EQ(completeness_of(s).opcode_filtered, std::vector<std::string>{"RC RDMA READ Response Only"});
+  ask_again(12);
+  EXPECT_TRUE(completeness_of(s).opcode_filtered.empty());
+}
+
 TEST(Completeness, one_direction_is_judged_no_further) {
   Snapshot s = healthy();
   Connection& c = s.connections[0];
