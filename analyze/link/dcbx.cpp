@@ -135,6 +135,9 @@ void read_tlv(HeaderId id, Tlv tlv, DcbxPort& port) {
     case HeaderId::lldp_system_name:
       port.system = text();
       break;
+    case HeaderId::lldp_capabilities:
+      port.enabled_capabilities = read<LldpCapabilities::enabled>(tlv.p);
+      break;
     case HeaderId::lldp_dcbx_ets_configuration:
       port.ieee.ets = read_ieee_ets<LldpDcbxEtsConfiguration>(tlv.p);
       break;
@@ -312,6 +315,7 @@ void DcbxTracker::see(std::uint64_t number, const capture::Frame& frame, const D
   }
   known.incomplete = known.incomplete && now.incomplete;
   known.ttl = now.ttl;
+  if (now.enabled_capabilities != 0) known.enabled_capabilities = now.enabled_capabilities;
   if (!now.system.empty()) known.system = std::move(now.system);
   if (!now.description.empty()) known.description = std::move(now.description);
   known.frames.add(number, frame.time_ns);

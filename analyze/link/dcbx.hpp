@@ -75,8 +75,9 @@ struct DcbxPort {
   std::uint16_t point = 0;
   std::string chassis;  ///< MAC or IP address, name, or hexadecimal digits; untrusted, may hold any bytes
   std::string port;
-  std::string system;       ///< name
-  std::string description;  ///< of the port
+  std::string system;                      ///< name
+  std::string description;                 ///< of the port
+  std::uint16_t enabled_capabilities = 0;  ///< bits of IEEE 802.1AB, 8.5.8; 0: not told
   std::uint16_t ttl = 0;    ///< seconds, of the last frame; 0: the port withdrew its announcements
   bool incomplete = false;  ///< the last frame could not be read to its end: settings may be missing
   DcbxSettings ieee;        ///< of the last frame
@@ -94,6 +95,11 @@ struct DcbxPort {
   /// The settings in effect: IEEE if both versions are announced.
   [[nodiscard]] const DcbxSettings& settings() const noexcept { return ieee.any() ? ieee : cee; }
   [[nodiscard]] bool announces() const noexcept { return ieee.any() || cee.any(); }
+  /// Whether its system says that it forwards frames or packets of others: a bridge or a router.
+  [[nodiscard]] bool forwards() const noexcept {
+    constexpr unsigned bridge = 1U << 2U, router = 1U << 4U;
+    return (enabled_capabilities & (bridge | router)) != 0;
+  }
   /// Whether the port withdrew its announcements (TTL 0).
   [[nodiscard]] bool withdrawn() const noexcept { return ttl == 0; }
 };

@@ -117,6 +117,7 @@ struct LiveRows::Memory {
   std::map<std::tuple<std::string, unsigned>, PauseStoreRow> pauses;
   std::map<std::string, std::int64_t> markings;
   std::map<std::string, DropStoreRow> drops;
+  std::map<std::string, std::string> nodes;  ///< switch and port by address
   std::int64_t packets = 0, bytes = 0, roce_packets = 0, roce_bytes = 0;
   std::uint64_t dropped = 0;
 
@@ -141,7 +142,15 @@ struct LiveRows::Memory {
       label.time = time;
       put(std::move(label));
     }
+  }
+
+  /// When it begins, and when LLDP has told of another switch.
+  void add_nodes(const SnapshotRows& from, StoreTime time) {
     for (NodeStoreRow& node : from.node_rows()) {
+      std::string what = node.tor + '\n' + node.tor_port;
+      const auto [told, is_new] = nodes.try_emplace(node.address, what);
+      if (!is_new && (told->second == what || node.tor.empty())) continue;
+      told->second = std::move(what);
       node.time = time;
       put(std::move(node));
     }
@@ -344,6 +353,7 @@ void LiveRows::add(const Snapshot& snapshot, PsnMarks* marks, const StoreInterva
   const StoreTime time = store_time(interval.from_ns);
   ++m.round;
   m.begin(from, time);
+  m.add_nodes(from, time);
   m.add_flows(snapshot, from, marks, interval);
   m.add_incidents(snapshot, from);
   m.add_findings(snapshot, from, time);
@@ -363,6 +373,7 @@ std::vector<StoreBatch> LiveRows::take(const Snapshot& snapshot, const StoreInte
   Memory& m = *memory_;
   const SnapshotRows from(snapshot, m.identity, m.run);
   m.begin(from, store_time(covered.from_ns));
+  m.add_nodes(from, store_time(covered.from_ns));
   for (auto& [ends, row] : m.pairs) {
     row.time = store_time(covered.from_ns);
     row.span_ms = milliseconds_of(covered);

@@ -29,6 +29,11 @@ constexpr EnumNames<dissect::Ecn, 4> ecn_keys({{dissect::Ecn::not_ect, "not_ect"
                                                {dissect::Ecn::ect0, "ect0"},
                                                {dissect::Ecn::ce, "ce"}});
 
+/// Its name, or what its chassis is called.
+const std::string& system_of(const DcbxPort& port) {
+  return port.system.empty() ? port.chassis : port.system;
+}
+
 }  // namespace
 
 StoreTime store_time(std::int64_t time_ns) noexcept {
@@ -54,6 +59,10 @@ SnapshotRows::SnapshotRows(const Snapshot& snapshot, const StoreIdentity& identi
       if (const Flow* found = flow ? flow_of(*flow) : nullptr)
         senders_[static_cast<std::size_t>(found - s_.flows.data())] = {&connection, side};
     }
+  }
+  for (const Flow& flow : s_.flows) {
+    const std::string src = flow.source_mac != 0 ? address_text(flow.key.src) : std::string();
+    if (identity_.addresses.count(src) != 0) own_macs_.emplace(flow.source_mac, src);
   }
   for (const FlowAtPoint& at : s_.flow_points) points_of_flow_.insert(at.flow);
   for (const Incident& incident : s_.incidents) {
@@ -159,7 +168,27 @@ std::vector<FactStoreRow> SnapshotRows::label_rows() const {
   return rows;
 }
 
+const DcbxPort* SnapshotRows::uplink() const {
+  const DcbxPort* found = nullptr;
+  for (const DcbxPort& port : s_.dcbx.ports) {
+    // A host that forwards packets of containers says that it is a router.
+    const bool is_own = own_macs_.count(port.mac) != 0 || port.system == identity_.host;
+    if (is_own || !port.forwards() || port.withdrawn()) continue;
+    if (found != nullptr) return nullptr;
+    found = &port;
+  }
+  return found;
+}
+
+const DcbxPort* SnapshotRows::announced(const PausePort& port) const {
+  const auto at = std::find_if(s_.dcbx.ports.begin(), s_.dcbx.ports.end(), [&](const DcbxPort& each) {
+    return each.mac == port.mac && each.point == port.point;
+  });
+  return at == s_.dcbx.ports.end() ? nullptr : &*at;
+}
+
 std::vector<NodeStoreRow> SnapshotRows::node_rows() const {
+  const DcbxPort* const uplink_port = uplink();
   std::vector<NodeStoreRow> rows;
   for (const std::string& address : identity_.addresses) {
     NodeStoreRow& row = rows.emplace_back();
@@ -168,6 +197,9 @@ std::vector<NodeStoreRow> SnapshotRows::node_rows() const {
     row.host = identity_.host;
     row.device = identity_.device;
     row.rack = identity_.rack;
+    if (uplink_port == nullptr) continue;
+    row.tor = system_of(*uplink_port);
+    row.tor_port = uplink_port->port;
   }
   return rows;
 }
@@ -410,6 +442,12 @@ DropStoreRow SnapshotRows::drop_row(const ExportDropGroup& group) const {
 PauseStoreRow SnapshotRows::pause_row(const PausePort& port, unsigned lane, const PauseLane& counts) const {
   PauseStoreRow row;
   row.port = mac_text(port.mac);
+  if (const auto own = own_macs_.find(port.mac); own != own_macs_.end()) {
+    row.peer = own->second;
+  } else if (const DcbxPort* of_switch = announced(port); of_switch != nullptr && of_switch->forwards()) {
+    row.switch_name = system_of(*of_switch);
+    row.switch_port = of_switch->port;
+  }
   row.kind = lane == PausePort::global ? "pause" : "pfc";
   row.priority = lane == PausePort::global ? std::uint8_t{0} : static_cast<std::uint8_t>(lane);
   row.link_bps = port.speed_bps;

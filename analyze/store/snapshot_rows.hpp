@@ -37,6 +37,7 @@ class SnapshotRows {
   [[nodiscard]] RunStoreRow run_row() const;
   [[nodiscard]] std::vector<FileStoreRow> file_rows() const;
   [[nodiscard]] std::vector<FactStoreRow> label_rows() const;
+  /// Whose the host's addresses are, with the switch at its link where LLDP tells of one.
   [[nodiscard]] std::vector<NodeStoreRow> node_rows() const;
   /// Of the flow with that index in the snapshot.
   [[nodiscard]] IntervalRow interval_row(std::size_t flow) const;
@@ -65,6 +66,9 @@ class SnapshotRows {
 
   [[nodiscard]] const Flow* flow_of(std::uint64_t id) const;
   [[nodiscard]] const Connection* connection_of(std::uint32_t id) const;
+  /// The port of the switch at the other end of the host's link; null: not known, or there are several.
+  [[nodiscard]] const DcbxPort* uplink() const;
+  [[nodiscard]] const DcbxPort* announced(const PausePort& port) const;
   [[nodiscard]] std::string place_of(const std::string& src, const std::string& dst) const;
   [[nodiscard]] std::uint64_t key_of_pair(const std::optional<dissect::IpAddress>& a,
                                           const std::optional<dissect::IpAddress>& b) const;
@@ -82,6 +86,7 @@ class SnapshotRows {
   std::int64_t last_ns_ = 0;
   std::vector<Sender> senders_;  ///< by index in Snapshot::flows
   std::set<std::uint64_t> points_of_flow_;
+  std::map<std::uint64_t, std::string> own_macs_;  ///< the host's address by the MAC address it sends from
   std::map<std::pair<std::uint32_t, unsigned>, std::int64_t> lost_at_most_;  ///< by connection and sender
   std::string file_;  ///< with all packets; empty: there are several
 };

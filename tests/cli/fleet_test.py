@@ -9,6 +9,7 @@ import json
 import os
 import shutil
 import sqlite3
+import struct
 import subprocess
 import sys
 import tempfile
@@ -221,6 +222,46 @@ class Fleet(unittest.TestCase):
         self.assertEqual(changes[SENDER], (3669 // 3, 3623))
         for words in (("overview", "--since", "1h", "--until", "2h"), ("top", "--against", "24h"), ("changes", "--since", "2h", "--against", "1h")):
             self.assertEqual(run("fleet", *words, "--from", self.store)[0], 2, words)
+
+    def test_which_switch_is_at_the_link(self):
+        """By LLDP: what forwards and is not the host itself; of several none."""
+        raw = subprocess.run(["zstd", "-dqc", sample("04_write_loss1.ca.pcap.zst")], check=True, capture_output=True).stdout
+        order = "<" if raw[:4] in (b"\xd4\xc3\xb2\xa1", b"\x4d\x3c\xb2\xa1") else ">"
+        own = switch = b""
+        at = 24
+        while not (own and switch):  # the host's address, and the one that it sends to
+            size = struct.unpack(order + "I", raw[at + 8:at + 12])[0]
+            frame = raw[at + 16:at + 16 + size]
+            if frame[26:30] == bytes((10, 77, 0, 1)):
+                own, switch = frame[6:12], b"\x02\x00\x00\x00\x00\x99"
+            at += 16 + size
+        bridge, router, station = 1 << 2, 1 << 4, 1 << 7
+        ours, forwarding, other = (own, b"h2", b"eth0", router), (switch, b"tor\t3'", b"Ethernet1/7", bridge), (b"\x02" * 6, b"b", b"eth0", station)
+        second = (b"\x06" * 6, b"tor4", b"Ethernet1/7", bridge | router)
+        for announced, wanted in (((), ("", "")), ((ours, other), ("", "")), ((ours, other, forwarding), ("tor\t3'", "Ethernet1/7")),
+                                  ((forwarding, second), ("", "")), (((switch, b"a", b"p1", bridge),), ("", "")),
+                                  (((switch, b"", b"p1", bridge),), ("02:00:00:00:00:99", "p1"))):
+            source = os.path.join(self.folder, "lldp.pcap")
+            with open(source, "wb") as file:
+                file.write(raw[:24])
+                for mac, name, port, enabled in announced:
+                    tlvs = ((1, b"\x04" + mac), (2, b"\x05" + port), (3, b"\x00\x78"), *([(5, name)] if name else []),
+                            (7, struct.pack("!HH", 0x94, enabled)), (0, b""))
+                    frame = b"\x01\x80\xc2\x00\x00\x0e" + mac + b"\x88\xcc" + b"".join(
+                        struct.pack("!H", kind << 9 | len(value)) + value for kind, value in tlvs)
+                    file.write(raw[24:32] + struct.pack(order + "II", len(frame), len(frame)) + frame)
+                for mac in (own, switch):  # priority 3 is paused, by both ends of the link
+                    frame = b"\x01\x80\xc2\x00\x00\x01" + mac + b"\x88\x08\x01\x01" + struct.pack("!9H", 8, *[0xffff] * 8) + bytes(26)
+                    file.write(raw[24:32] + struct.pack(order + "II", len(frame), len(frame)) + frame)
+                file.write(raw[24:])
+            if os.path.exists(self.store):
+                os.remove(self.store)
+            self.assertEqual(run("export", source, "-o", self.store, "--host", "a", "--rack", "r", "--address", SENDER)[0], 0)
+            self.assertEqual(self.rows("SELECT address, host, rack, tor, tor_port FROM nodes"), [(SENDER, "a", "r", *wanted)], announced)
+            pauses = {row[0].replace(":", ""): row[1:] for row in self.rows("SELECT port, peer, switch, switch_port FROM pauses WHERE kind = 'pfc'")}
+            self.assertEqual(pauses[own.hex()], (SENDER, "", ""), announced)
+            if forwarding in announced:
+                self.assertEqual(pauses[switch.hex()], ("", "tor\t3'", "Ethernet1/7"), announced)
 
     def test_names_are_text(self):
         hostile = "x'; DROP TABLE intervals; --\x1b[31m"
