@@ -34,12 +34,18 @@ def parse_arguments():
     parser.add_argument("--buffer", type=int, default=64, help="MiB of the kernel's buffer (default 64)")
     parser.add_argument("--repeat", type=int, default=5, help="runs of each program and load (default 5)")
     parser.add_argument("--extcap", action="store_true", help="instead: what Wireshark gets, by the pipe of an external capture")
+    parser.add_argument("--store", action="store_true", help="instead: what --store adds to a capture; take more than the 60 s of a batch")
     parser.add_argument("--build", required=True, help=argparse.SUPPRESS)
     return parser.parse_args()
 
 
 def programs(arguments, written):
     """name -> (command, how to read packets and drops from its output"""
+    if arguments.store:
+        capture = [os.path.join(arguments.build, "cli/roceanalyze"), "capture", "-i", "right", "-B", str(arguments.buffer), "--json"]
+        read = (r'"packets_read":(\d+)', r'"dropped_by_kernel":(\d+)')
+        stored = [*capture, "--store", written + ".spool/"]
+        return {"`capture`": (capture, *read), "`capture --store SPOOL/`": (stored, *read)}
     live_dump = os.path.join(arguments.build, "tests/support/live_dump")
     program = os.path.join(arguments.build, "cli/roceanalyze")
     return {
@@ -93,6 +99,7 @@ def measure(arguments, capture, name, speed):
     for _ in range(arguments.repeat):
         for program, description in programs(arguments, capture + ".written").items():
             results.setdefault(program, []).append(run_once(*description, load))
+            shutil.rmtree(capture + ".written.spool", ignore_errors=True)
             if os.path.exists(capture + ".written"):
                 os.unlink(capture + ".written")
     base = statistics.median(run[0] for run in next(iter(results.values())))
@@ -175,7 +182,9 @@ def main():
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:  # no disk between the programs
         for payload in arguments.payload.split(","):
             capture = os.path.join(folder, "load.pcap")
-            subprocess.run([os.path.join(arguments.build, "tests/support/roce_generate"), "--packets", "100000",
+            # To a store a load that begins again is one of repeats and troubles.
+            different = max(arguments.packets, int(100_000 * arguments.seconds)) if arguments.store else 100_000
+            subprocess.run([os.path.join(arguments.build, "tests/support/roce_generate"), "--packets", str(different),
                             "--message-bytes", payload, "--qps", "64", capture], check=True)
             if arguments.extcap:
                 arguments.commands = through_extcap(arguments, capture + ".written")
@@ -185,7 +194,8 @@ def main():
                     measure_extcap(arguments, capture, name, speed)
                 continue
             print(f"\n### {payload}-byte messages\n")
-            print("| load | program | runs | CPU s, median | min .. max | ns a packet | x tcpdump | arrived | "
+            other = "capture" if arguments.store else "tcpdump"
+            print(f"| load | program | runs | CPU s, median | min .. max | ns a packet | x {other} | arrived | "
                   "dropped | unaccounted |\n|---|---|---:|---:|---:|---:|---:|---:|---:|---:|")
             for name, speed in LOADS:
                 measure(arguments, capture, name, speed)
