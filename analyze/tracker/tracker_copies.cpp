@@ -15,11 +15,17 @@ std::int32_t psns_behind(std::uint32_t later, std::uint32_t psn) noexcept {
 }
 
 /// Whether the requester went on as it cannot without that response, which nobody sent again: it asks for it
-/// long before it has sent so much more, or so many more READs and ATOMICs as may be open at once.
+/// long before it has sent so much more, or so many more READs and ATOMICs as may be open at once. If it did
+/// ask again, it is not known to have it, whatever it had sent before.
 bool went_on_without(const CopyRing& requester, const Sighting& response) {
   constexpr std::int32_t far = 64;
   constexpr unsigned open_at_once = 16;
   const std::uint32_t psn = response.psn_place & dissect::serial_mask;
+  const bool asked_again = requester.any([&](const Sighting& other) {
+    const std::int32_t behind = psns_behind(psn, other.psn_place);
+    return other.asks && other.repeats && behind >= 0 && behind < far;
+  });
+  if (asked_again) return false;
   unsigned further = 0;
   return requester.newest_first([&](const Sighting& other) {
     if (!other.request) return false;

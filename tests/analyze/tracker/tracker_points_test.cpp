@@ -174,6 +174,33 @@ TEST(TrackerPoints, AMissedResponseIsNotLostWhateverFollows) {
   }
 }
 
+// Many READs were open when it was lost, and that one is asked again in vain.
+TEST(TrackerPoints, ALostResponseThatIsAskedForAgainIsProvedWhateverWasSentBefore) {
+  for (const std::int64_t ahead : offsets) {
+    SCOPED_TRACE(ahead);
+    TwoPoints both(ahead);
+    both.talk(0, 50);
+    for (std::uint32_t psn = 50; psn < 130; ++psn) both.pass(both.wire.make(a, b, read_request, psn));
+    std::size_t lost = 0;
+    for (std::uint32_t psn = 50; psn < 130; ++psn) {
+      PacketRecord r = both.wire.make(b, a, read_response_only, psn);
+      r.flags |= PacketRecord::has_aeth;
+      r.aeth = 0x1fU << 24U | (psn + 1);
+      const std::size_t packet = both.pass(r, psn == 60);
+      if (psn == 60) lost = packet;
+    }
+    for (int times = 0; times < 3; ++times) {
+      both.wire.now_ns += 5 * ms;
+      both.pass(both.wire.make(a, b, read_request, 60));
+    }
+    both.finish();
+    const EventLog* log = both.wire.connection().sent[1].find(Event::lost_between_points);
+    ASSERT_NE(log, nullptr);
+    EXPECT_EQ(log->count, 1U);
+    EXPECT_EQ(log->frames[0], both.frame(lost, 1));
+  }
+}
+
 // A capture that misses requests misses ACKs as well: that it does not show one proves nothing.
 TEST(TrackerPoints, OfACaptureThatMissesPacketsAMissingAckProvesNothing) {
   for (const std::int64_t ahead : offsets) {
