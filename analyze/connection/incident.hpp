@@ -215,7 +215,8 @@ struct Incident {
     ++lost_after;
     lost_at_most = std::max(lost_at_most, lost_at_least());
     place = IncidentPlace::after_capture;
-    if (what == IncidentKind::loss_or_reordering) what = IncidentKind::loss;
+    if (what == IncidentKind::loss_or_reordering || what == IncidentKind::reordering)
+      what = IncidentKind::loss;
     constexpr auto open = 1U << static_cast<unsigned>(Undecided::lost_or_late);
     undecided = static_cast<std::uint16_t>(undecided & ~open);
     if (lost_at_most > lost_at_least()) leave_open(Undecided::further_losses);
