@@ -341,10 +341,13 @@ void Judge::measure(const Group& group, Incident& incident) const {
   for (const Loss* loss : group.losses) {
     if (const std::int32_t shows = all_.shown_by(*loss); shows >= 0) note_time(shows);
   }
-  incident.first_frame = at(group.notes.front()).frame;
   const std::int32_t recovered = recovered_at(group);
   incident.over = recovered >= 0;
-  incident.last_frame = at(std::max(group.notes.back(), recovered)).frame;
+  // Where interfaces have clocks of their own, frames are not in the order of the notes.
+  const auto by_frame = [&](std::int32_t a, std::int32_t b) { return at(a).frame < at(b).frame; };
+  const auto [first, last] = std::minmax_element(group.notes.begin(), group.notes.end(), by_frame);
+  incident.first_frame = at(*first).frame;
+  incident.last_frame = std::max(at(*last).frame, recovered >= 0 ? at(recovered).frame : 0);
   if (recovered >= 0) {
     note_time(recovered);
     incident.recovery_ns = between(incident.start_ns, at(recovered).time_ns);

@@ -362,11 +362,11 @@ void Tracker::Impl::doubt_it(Track& track, const CaptureViews::Unshown& unshown)
 /// part of what it misses, the others of what is in doubt here.
 void Tracker::Impl::settle_unshown(Track& track) {
   CaptureViews& views = *track.views;
-  const std::vector<CaptureViews::Unshown> all = std::exchange(views.unshown, {});
+  const std::vector<CaptureViews::Unshown> kept = std::exchange(views.unshown, {});
   std::array<std::uint64_t, CaptureViews::points_at_most> doubted{};
-  for (const CaptureViews::Unshown& one : all) ++doubted[one.at];
+  for (const CaptureViews::Unshown& one : kept) ++doubted[one.at];
   constexpr std::uint64_t of_one_known = 10;
-  for (const CaptureViews::Unshown& one : all) {
+  for (const CaptureViews::Unshown& one : kept) {
     if (views.points[one.at].missed * of_one_known >= doubted[one.at]) continue;
     if (views.is_followed(one.side, one.sighting.view))
       lose_behind(track, one.side, one.sighting);

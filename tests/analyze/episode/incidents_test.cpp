@@ -78,6 +78,28 @@ TEST(Incidents, ALossItsNakAndItsPassAreOne) {
   EXPECT_EQ(incident.undecided, 0U);
 }
 
+/// Of two interfaces whose clocks differ: the answers are stamped, and stand in the file, before their
+/// requests.
+TEST(Incidents, AnswersThatStandInFrontOfTheirRequestsAreWithinIt) {
+  std::vector<Note> notes;
+  for (const EpisodeLine& line : parse_episode("0 write 10 | \n"
+                                               "2 write 12 | \n"
+                                               "20 nak 11  | \n"
+                                               "25 write 11 | \n"
+                                               "26 write 12 | \n"
+                                               "50 ack 12   | \n"))
+    notes.push_back(line.note);
+  for (Note& note : notes) note.frame += note.request ? 100 : 0;
+  Facts facts;
+  facts.first = facts.acked = notes.front().psn;
+  Facts learning = facts;
+  const Explanation said = explain(notes, learning);
+  const Incidents found = incidents_of(notes, said, facts, {});
+  ASSERT_EQ(found.all.size(), 1U);
+  EXPECT_EQ(found.all[0].first_frame, 3U) << "the NAK";
+  EXPECT_EQ(found.all[0].last_frame, 105U) << "the last repeat";
+}
+
 TEST(Incidents, TwoLossesWithAPassEachAreTwo) {
   const Told told = tell(
       "0 write 10 | \n"
