@@ -227,7 +227,8 @@ class Search {
       state.top = std::max(state.top, each.end);
       ++state.pass_length;
     };
-    if (psn == from.cursor && each.named && psn < from.top) {
+    const bool begun = psn >= from.cursor && each.named && psn < from.top;
+    if (begun) {
       // One by one, as the responder asks for them: no pass goes on there.
       goes_on(begin_pass(from, each, 0, grown));
     } else if (psn == from.cursor) {
@@ -256,7 +257,6 @@ class Search {
       }
       goes_on(state);
     }
-    const bool begun = psn == from.cursor && each.named;
     if (psn < from.top && !begun && each.back < Sent::never && may_begin(each, from.cursor, from.told_by)) {
       goes_on(begin_pass(from, each, each.back, grown));
     }

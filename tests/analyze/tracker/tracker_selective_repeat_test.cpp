@@ -89,6 +89,39 @@ TEST_F(TrackerKeeping, EachNakIsALossOfItsOwn) {
   EXPECT_GE(Wire::lost(wire.flow(a, b), Lost::after_capture), 3U);  // 122, 132 and 145 at least
 }
 
+/// No IPv4 ID tells what was sent when: what a NAK asks for alone goes on no pass, though each lies behind
+/// the one asked for before.
+TEST_F(TrackerKeeping, NewPacketsAheadOfWhatTheNextNakAsksForLeaveNothingOut) {
+  const auto send_plain = [&](std::uint32_t psn) {
+    PacketRecord r = wire.make(a, b, write_only, psn);
+    r.more = static_cast<std::uint8_t>(r.more & ~PacketRecord::has_ip_id);
+    r.ip_id = 0;
+    return wire.send(r);
+  };
+  for (std::uint32_t psn = 140; psn < 180; ++psn) send_plain(psn);
+  for (std::uint32_t psn = 142; psn < 160; psn += 3) {
+    wire.answer(b, a, psn, nak_sequence);
+    wire.now_ns += 5000;
+    send_plain(psn);
+    wire.now_ns += 5000;
+  }
+  wire.answer(b, a, 160, nak_sequence);
+  for (std::uint32_t psn = 180; psn < 183; ++psn) send_plain(psn);
+  const auto again = send_plain(160);
+  for (std::uint32_t psn = 183; psn < 186; ++psn) send_plain(psn);
+  wire.now_ns += 5000;
+  wire.answer(b, a, 163, nak_sequence);
+  const auto more = send_plain(163);
+  wire.now_ns += 5000;
+  wire.answer(b, a, 185);
+  wire.finish();
+  EXPECT_EQ(wire.verdict(again).cause, Cause::nak);
+  EXPECT_EQ(wire.verdict(more).cause, Cause::nak);
+  EXPECT_EQ(Wire::lost(wire.flow(a, b), Lost::before_capture), 0U);
+  EXPECT_GE(Wire::lost(wire.flow(a, b), Lost::after_capture), 6U);
+  EXPECT_EQ(wire.flow(a, b).sequence().out_of_order, 0U);
+}
+
 TEST_F(TrackerKeeping, AnOvertakenHeadOfTheTimersRunIsNoCopy) {
   for (std::uint32_t psn = 140; psn < 150; ++psn) send(psn);
   wire.answer(b, a, 149);
