@@ -100,8 +100,8 @@ Ids Stream::ids_by(const StreamFact& fact) const {
   return rises || shuffled ? Ids::order : Ids::same;
 }
 
-/// Whether it may be shown again what an earlier one of that PSN was: no copy has another opcode, AETH or
-/// RETH.
+/// Whether it may be shown again what an earlier one of that PSN was: no copy has another opcode, AckReq,
+/// AETH or RETH.
 bool Stream::looks_like_before(const Sent& each) const {
   constexpr int looked_back = 8;
   const Note& now = note_of(each);
@@ -110,7 +110,8 @@ bool Stream::looks_like_before(const Sent& each) const {
     const Note& before = note_of(sent[static_cast<std::size_t>(k)]);
     const bool other_answer = now.has_aeth && before.has_aeth && now.aeth != before.aeth;
     const bool other_content = now.content != 0 && before.content != 0 && now.content != before.content;
-    if (now.opcode == before.opcode && !other_answer && !other_content) return true;
+    const bool other_ask = now.request && now.asks != before.asks;
+    if (now.opcode == before.opcode && !other_answer && !other_content && !other_ask) return true;
     k = sent[static_cast<std::size_t>(k)].previous;
   }
   return k >= 0;

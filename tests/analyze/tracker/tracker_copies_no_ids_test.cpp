@@ -130,6 +130,43 @@ TEST(TrackerCopiesNoIds, AnAnswerWithAnotherCountIsNoCopy) {
   }
 }
 
+/// The timer of the oldest request sends it again alone, with AckReq, to hear how far the responder came: no
+/// copy has another AckReq.
+TEST(TrackerCopiesNoIds, ARequestWithAnotherAckReqIsNoCopy) {
+  for (const bool asks : {true, false}) {
+    Wire wire;
+    const auto plain = [&](PacketRecord r, std::int64_t after_ns) {
+      r.more = static_cast<std::uint8_t>(r.more & ~PacketRecord::has_ip_id);
+      r.ip_id = 0;
+      r.time_ns = wire.now_ns += after_ns;
+      return wire.send(r);
+    };
+    const auto send = [&](std::uint32_t psn, bool ask) {
+      PacketRecord r = wire.make(a, b, write_only, psn);
+      if (ask) r.flags |= PacketRecord::ack_requested;
+      return plain(r, 35'000);
+    };
+    const auto answer = [&](std::uint32_t psn) {
+      PacketRecord r = wire.make(b, a, acknowledge, psn);
+      r.flags |= PacketRecord::has_aeth;
+      r.aeth = 0x1f000000U | (psn - 99);
+      return plain(r, 25'000);
+    };
+    const auto talk = [&](std::uint32_t from, std::uint32_t to) {
+      for (std::uint32_t psn = from; psn < to; ++psn) send(psn, psn + 1 == to);
+      answer(to - 1);
+    };
+    for (std::uint32_t psn = 100; psn < 200; psn += 10) talk(psn, psn + 10);
+    talk(200, 216);
+    const auto again = send(200, asks);
+    answer(215);
+    for (std::uint32_t psn = 216; psn < 246; psn += 10) talk(psn, psn + 10);
+    wire.finish();
+    EXPECT_EQ(wire.verdict(again).has(Verdict::duplicate_network), !asks);
+    EXPECT_EQ(wire.verdict(again).has(Verdict::retransmission), asks);
+  }
+}
+
 }  // namespace
 }  // namespace tracker_copies_no_ids_test
 }  // namespace roce::analyze
