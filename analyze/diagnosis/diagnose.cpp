@@ -121,9 +121,7 @@ Diagnosis diagnosis_of(const Snapshot& snapshot, const Trouble& trouble,
     if (d.incidents.size() < named) d.incidents.push_back(each->id);
   }
   d.incident_count = trouble.incidents.size();
-  // That one of two capture points lacks a packet needs no incident to prove it.
-  const bool proven = trouble.seen == Whereabouts::between_points && trouble.at_least != 0;
-  if (d.incident_count != 0 && !proven) d.confidence = confidence / static_cast<double>(d.incident_count);
+  if (d.incident_count != 0) d.confidence = confidence / static_cast<double>(d.incident_count);
   for (const auto& [id, side] : trouble.sides) {
     if (!d.connections.empty() && d.connections.back() == id) continue;
     ++d.connection_count;

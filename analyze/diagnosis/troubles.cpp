@@ -203,14 +203,6 @@ bool outweighed(const Troubles& all, RootCause by, const Route& way, const Troub
   return weight > cause.weight();
 }
 
-/// Whether answers usually come long before the timer runs out, and far more has no answer than is known to
-/// have been answered too late. Then a late one is the exception, and tells nothing of the others.
-bool is_exception(const Trouble& cause, const Trouble& symptom) {
-  constexpr std::uint64_t far_more = 4, long_before = 2;
-  return cause.cause == RootCause::timer_too_short && cause.answer_ns != 0 &&
-         long_before * cause.answer_ns < cause.timer_ns() && symptom.weight() > far_more * cause.weight() + 1;
-}
-
 /// The trouble of that cause between the two hosts of the symptom; of several the one with most of it.
 Trouble* cause_of(Troubles& all, const Explains& row, const Route& way, const Trouble& symptom) {
   Trouble* best = nullptr;
@@ -223,7 +215,6 @@ Trouble* cause_of(Troubles& all, const Explains& row, const Route& way, const Tr
       if (row.share != 0 &&
           static_cast<double>(symptom.weight()) > row.share * static_cast<double>(at->second.weight()) + 1)
         continue;
-      if (is_exception(at->second, symptom)) continue;
       if (row.unless != RootCause::count_ && outweighed(all, row.unless, each, at->second)) continue;
       if (best == nullptr || at->second.weight() > best->weight()) best = &at->second;
     }

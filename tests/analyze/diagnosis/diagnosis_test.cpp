@@ -183,44 +183,6 @@ TEST(Diagnosis, AnswersThatAreQuickAsARuleAreHeldUp) {
   EXPECT_EQ(said[0].advice.find("Find what held 10.0.0.2 up now and then"), 0U);
 }
 
-/// What NAKs ask for behind two capture points does not make uncertain what one of these lacks.
-TEST(Diagnosis, WhatTwoPointsProveIsSure) {
-  DiagnosisMaker maker;
-  Connection& c = maker.connect(1, 2);
-  happen(c.sent[0], Event::lost_between_points, 22);
-  What open{.what = IncidentKind::loss_or_reordering, .place = IncidentPlace::after_capture};
-  for (int i = 0; i < 8; ++i) maker.happened(c, open).confidence = 0.5F;
-  const auto& said = maker.say();
-  ASSERT_EQ(said.size(), 1U);
-  EXPECT_EQ(said[0].cause, "loss");
-  EXPECT_EQ(said[0].seen, Whereabouts::between_points);
-  EXPECT_EQ(said[0].confidence, 1);
-}
-
-/// One late answer does not tell of many requests that had none.
-TEST(Diagnosis, OneLateAnswerIsNoCauseOfManyTimers) {
-  for (const int timers : {3, 40}) {
-    DiagnosisMaker maker;
-    Connection& c = maker.connect(1, 2);
-    OperationStats sends;
-    sends.count = 100;
-    for (int i = 0; i < 100; ++i) sends.latency_ns.add(5'000);
-    c.requester[0].operations.push_back(sends);
-    What late{
-        .what = IncidentKind::slow_responder, .place = IncidentPlace::responder, .learned = LearnedBy::timer};
-    late.learned_after_ns = 1'050'000;
-    maker.happened(c, late);
-    What timeout{
-        .what = IncidentKind::timeout, .place = IncidentPlace::not_known, .learned = LearnedBy::timer};
-    timeout.learned_after_ns = 1'100'000;
-    for (int i = 0; i < timers; ++i) maker.happened(c, timeout);
-    const auto& said = maker.say();
-    ASSERT_FALSE(said.empty());
-    EXPECT_EQ(said[0].cause, timers == 3 ? "timer_too_short" : "request_or_answer_lost") << timers;
-    EXPECT_EQ(said.size(), timers == 3 ? 1U : 2U);
-  }
-}
-
 /// An answer right behind the repeat, where the timer takes ages, answers the repeat.
 TEST(Diagnosis, AnswersRightBehindTheirRepeatAreNotLate) {
   DiagnosisMaker maker;
