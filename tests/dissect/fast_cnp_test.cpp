@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <optional>
+#include <string>
 
 #include "dissect/dissect.hpp"
 #include "dissect/icrc.hpp"
@@ -40,6 +41,17 @@ TEST(FastCnp, IsNoneWithoutAnAddress) {
   Packet other = fast_cnp("1e10 fd770000000000000000000000000002 0102 0000");
   other[options + 22 + 8] = 0x0a;  // no CNP
   EXPECT_FALSE(named_by(other));
+}
+
+/// A receiver's own CNP may carry trace data of IOAM (RFC 9486), or say where it is at home (RFC 6275).
+TEST(FastCnp, IsNoneWithAnOptionOfSomethingElse) {
+  for (const char* type : {"11", "31", "12", "32", "c9"}) {
+    EXPECT_FALSE(
+        named_by(fast_cnp((type + std::string("10 fd770000000000000000000000000002 0102 0000")).c_str())))
+        << type;
+  }
+  // Behind it there may be one.
+  EXPECT_EQ(named_by(fast_cnp("1104 00000000 1e10 fd770000000000000000000000000002")), options + 6 + 2);
 }
 
 /// Whether the option is part of what it covers is not public.
