@@ -52,6 +52,72 @@ bool Responses::within_answer(std::int64_t number, std::size_t i) const {
   return goes_on || (begins != std::numeric_limits<std::int64_t>::min() && number >= begins);
 }
 
+/// Whether the READ or atomic is asked again because an ACK of what was sent behind it came, and none of its
+/// answer: a responder answers in order, so that had been sent (IBTA 9.7.5.2.8, implied NAK).
+bool Responses::passed_over(std::size_t issue) const {
+  const Issue& again = scene_.issues[issue];
+  const Ruling& how = scene_.said.rulings[static_cast<std::size_t>(again.note)];
+  const Note& now = scene_.note_at(again.note);
+  if (how.rule != Rule::read_asked_again || !how.begins_pass || now.before) return false;
+  const Issue* first = nullptr;
+  for (std::size_t k = 0; k < issue; ++k) {
+    const Issue& before = scene_.issues[k];
+    if (before.first >= again.end || again.first >= before.end) continue;
+    if (first != nullptr || before.first != again.first || before.end != again.end) return false;
+    first = &before;
+  }
+  if (first == nullptr) return false;
+  const Note& request = scene_.note_at(first->note);
+  const Ruling& once = scene_.said.rulings[static_cast<std::size_t>(first->note)];
+  if (request.count == 0 || request.answered || once.what != Ruling::What::first) return false;
+  std::int32_t by = first->note + 1;
+  while (by < again.note && (!is_acknowledgement(scene_.note_at(by)) || scene_.note_at(by).psn < first->end))
+    ++by;
+  if (by == again.note || scene_.answers.acked_before(again.note) <= first->end) return false;
+  const Note& ack = scene_.note_at(by);
+  if (nak_of(ack) != Nak::none || ack.mirror_gaps != now.mirror_gaps) return false;
+  if (!timed(now, ack) || now.time_ns - ack.time_ns >= at_once_ns) return false;
+  for (std::int64_t psn = first->first; psn < first->end; ++psn) {
+    if (scene_.answers.response_before(psn, again.note) >= 0) return false;
+  }
+  return true;
+}
+
+/// Finds what an ACK passed over. It was lost, unless it came late: then it comes again without being asked
+/// for again, or sooner than an answer can.
+void Responses::find_passed_over() {
+  if (scene_.facts.disorder_ns != 0 || scene_.facts.back.shuffles()) return;
+  for (std::size_t i = 0; i < scene_.issues.size(); ++i) {
+    if (!passed_over(i)) continue;
+    const Issue& issue = scene_.issues[i];
+    for (std::int64_t psn = issue.first; psn < issue.end; ++psn) {
+      const std::int64_t number = numbers_.of_psn(psn);
+      std::int32_t again = -1;  // the first one
+      stream_.back_through(number, [&](std::size_t k) {
+        again = stream_.sent[k].note;
+        return false;
+      });
+      if (again < 0 || !may_be_answered(issue, again) || all_came(number)) break;
+      passed_over_.push_back({Lost::before_capture, false, psn, -1, again, again, psn != issue.first});
+      needed_again_.insert(again);
+    }
+  }
+}
+
+/// `sent_times`: of those that were captured, or are lost already.
+void Responses::lose_passed_over(const Map<std::int64_t, std::size_t>& sent_times, List<Row>& rows) const {
+  const auto end = static_cast<std::int32_t>(scene_.notes.size());
+  Row row;
+  row.asked = true;
+  for (const Loss& loss : passed_over_) {
+    const auto times = sent_times.find(numbers_.of_psn(loss.psn));
+    const std::size_t known = times == sent_times.end() ? 0 : times->second;
+    if (known < asks_for(loss.psn, end, false).times && !scene_.among_copies(false, loss.psn))
+      row.lost.push_back(loss);
+  }
+  if (!row.lost.empty() && !scene_.facts.capture.is_sample()) rows.push_back(std::move(row));
+}
+
 /// What a pass of the responder lacks was lost, if the requester needed it again. Each pass has its own
 /// losses. If nobody asks for it again, it was delivered: the end of the capture tells.
 void Responses::lose_upstream() {
@@ -116,6 +182,7 @@ void Responses::lose_upstream() {
     }
     if (row.lost.empty()) rows.pop_back();
   }
+  lose_passed_over(sent_times, rows);
   lose_rows(rows);
   if (scene_.facts.capture.is_sample()) return;
   for (const Loss& each : missed) scene_.lose(each);

@@ -323,6 +323,7 @@ void Responses::explain() {
   }
   stream_.learn(fact, scene_.facts.back);
   count_given();
+  find_passed_over();
   rule();
   lose_upstream();
   lose_downstream();
@@ -348,6 +349,7 @@ bool Responses::given_again(std::size_t i, bool late, bool reached) const {
   const Placed& told = stream_.story[i];
   const Response& known = known_[i];
   const bool asked_once = known.asked == 1;
+  if (needed_again_.contains(stream_.sent[i].note)) return true;
   if (known.given == 0 && known.asked != 0) {
     if (asked_once || known.counted_earlier() || all_came(stream_.sent[i].psn)) return false;
     // That it was executed when it was sent says nothing: its first answer may be this one.

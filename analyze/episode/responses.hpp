@@ -89,6 +89,9 @@ class Responses {
     bool asked = false;  ///< the requester went back to some of it
   };
   void lose_upstream();
+  [[nodiscard]] bool passed_over(std::size_t issue) const;
+  void find_passed_over();
+  void lose_passed_over(const Map<std::int64_t, std::size_t>& sent_times, List<Row>& rows) const;
   [[nodiscard]] std::int32_t next_pass(std::size_t i) const noexcept;
   void lose_rows(const List<Row>& rows);
   [[nodiscard]] bool within_answer(std::int64_t number, std::size_t i) const;
@@ -120,6 +123,8 @@ class Responses {
   Stream stream_;
   List<Response> known_;
   Map<std::int64_t, std::size_t> given_;  ///< how often each number was sent, as far as it was captured
+  List<Loss> passed_over_;                ///< answers that an ACK of what was sent behind them passed over
+  Set<std::int32_t> needed_again_;        ///< notes: those that came in their place
   List<std::pair<std::int64_t, std::uint32_t>> by_first_;  ///< Scene::issues, by the first PSN of each
   std::int64_t longest_ = 0;                               ///< the most PSNs that one of them takes
   mutable List<std::uint32_t> found_;                      ///< of asks_for(): kept for its memory

@@ -103,6 +103,45 @@ TEST(TrackerReads, AReadThatWasPassedOverLacksItsResponses) {
   EXPECT_EQ(Wire::lost(wire.flow(b, a), Lost::before_capture), 8U);
 }
 
+/// An ACK of what was sent behind a READ, and none of its answer: that had been sent (the responder keeps the
+/// order), and the requester asks for it at once. What comes sooner than any answer to that was only late.
+TEST(TrackerReads, AReadThatAnAckPassedOverLacksItsResponses) {
+  for (const bool late : {false, true}) {
+    SCOPED_TRACE(late);
+    Wire wire;
+    warm_up(wire);
+    const auto ack = [&](std::uint32_t psn, std::uint32_t msn) {
+      PacketRecord r = wire.make(b, a, acknowledge, psn);
+      r.flags |= PacketRecord::has_aeth;
+      r.aeth = 0x1f000000U | msn;
+      r.time_ns = wire.now_ns += 20'000;
+      wire.send(r);
+    };
+    for (std::uint32_t psn = 124; psn < 160; ++psn) {
+      wire.request(a, b, psn);
+      ack(psn, psn - 102);
+    }
+    read(wire, 160, 4);
+    wire.request(a, b, 164);
+    ack(164, 59);
+    read(wire, 160, 4);
+    wire.request(a, b, 164);
+    if (late) respond(wire, 160, 164);
+    wire.now_ns += 20'000;
+    const auto again = wire.send(response(wire, 160, first));
+    respond(wire, 161, 164, false);
+    ack(164, 59);
+    for (std::uint32_t psn = 165; psn < 175; ++psn) {
+      wire.request(a, b, psn);
+      ack(psn, psn - 105);
+    }
+    wire.finish();
+    EXPECT_EQ(Wire::lost(wire.flow(b, a), Lost::before_capture), late ? 0U : 4U);
+    EXPECT_EQ(Wire::lost(wire.flow(b, a), Lost::after_capture), 0U);
+    EXPECT_EQ(wire.verdict(again).cause, Cause::read_retry);
+  }
+}
+
 TEST(TrackerReads, WhatWasAnsweredLongBeforeATimerRepeatsItIsSpurious) {
   Wire wire;
   wire.talk(a, b, 100, 20);
