@@ -18,6 +18,7 @@ LatencySpread::LatencySpread(QWidget* parent) : QCustomPlot(parent) {
   setAccessibleName(tr("Distribution of latencies"));
   setAccessibleDescription(tr("Share of the operations by latency, and their number by latency."));
   setFocusPolicy(Qt::StrongFocus);
+  setMinimumHeight(140);
   setAutoAddPlottableToLegend(false);
   put_legend_above(*this);
   below_ = new QCPAxisRect(this);
@@ -48,7 +49,9 @@ LatencySpread::LatencySpread(QWidget* parent) : QCustomPlot(parent) {
   yAxis->setRange(0, 102);
   below_->axis(QCPAxis::atLeft)->setLabel(tr("operations"));
   said_ = new QCPItemText(this);
-  said_->position->setType(QCPItemPosition::ptViewportRatio);
+  said_->setClipToAxisRect(false);
+  said_->position->setAxisRect(axisRect(0));
+  said_->position->setType(QCPItemPosition::ptAxisRectRatio);
   said_->position->setCoords(0.5, 0.5);
   said_->setTextAlignment(Qt::AlignCenter);
   restyle();
@@ -127,8 +130,6 @@ void LatencySpread::show_all() {
 void LatencySpread::say(const QString& text) {
   said_->setText(text);
   said_->setVisible(!text.isEmpty());
-  for (QCPAxisRect* rect : {axisRect(0), below_}) rect->setVisible(text.isEmpty());
-  legend->setVisible(text.isEmpty() && !kinds_.empty());
   for (int i = 0; i < plottableCount(); ++i) plottable(i)->setVisible(text.isEmpty());
   replot(QCustomPlot::rpQueuedReplot);
 }
