@@ -190,7 +190,7 @@ void PsnSpace::repeat(Step& s, std::int64_t psn, std::int64_t count) {
     take_new(s);
   }
   learn_asking(s, psn);
-  if (answered_on_its_own(s.info.operation)) response_gaps_.ask_again(psn, count);
+  if (answered_on_its_own(s.info.operation)) response_gaps_.ask_again(psn, count, s.ruling.begins_pass);
   note_sent(s, psn).cause = static_cast<std::uint8_t>(s.ruling.cause) & 7U;
   messages_.retry(psn, answered_on_its_own(s.info.operation));
   if (s.ruling.spurious && s.counts) {

@@ -2,6 +2,7 @@
 #include "analyze/transport/psn_ring.hpp"
 
 #include <algorithm>
+#include <cstddef>
 
 namespace roce::analyze {
 
@@ -38,9 +39,19 @@ const PsnGap* PsnGaps::find(std::int64_t psn) const noexcept {
   return found == list_->end() ? nullptr : &*found;
 }
 
-void PsnGaps::ask_again(std::int64_t psn, std::int64_t count) noexcept {
+void PsnGaps::ask_again(std::int64_t psn, std::int64_t count, bool goes_back) {
   if (list_ == nullptr) return;
-  for (PsnGap& gap : *list_) gap.asked_again = gap.asked_again || (gap.from < psn + count && gap.to > psn);
+  for (std::size_t i = list_->size(); i-- > 0;) {
+    PsnGap& gap = (*list_)[i];
+    if (gap.asked_again || gap.from >= psn + count || gap.to <= psn) continue;
+    gap.asked_again = true;
+    if (!goes_back || gap.from >= psn) continue;
+    PsnGap had = gap;
+    had.to = gap.from = psn;
+    had.asked_again = false;
+    list_->insert(list_->begin() + static_cast<std::ptrdiff_t>(i), had);
+  }
+  while (list_->size() > limit) list_->erase(list_->begin());
 }
 
 void PsnGaps::fill(std::int64_t psn, std::int64_t count) {

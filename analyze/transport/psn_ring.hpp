@@ -135,7 +135,7 @@ struct PsnGap {
   std::uint64_t before = 0;  ///< the last one of its kind before; 0: not known
   std::int64_t before_ns = capture::no_time;
   std::uint32_t row = no_row;  ///< of CaptureGaps, once nothing of it is expected any more
-  bool asked_again = false;    ///< of responses: the requester lacks some of them
+  bool asked_again = false;    ///< of responses: the requester may lack any of them
 
   static constexpr std::uint32_t no_row = 0xffffffff;
 };
@@ -158,8 +158,9 @@ class PsnGaps {
     return list_ != nullptr && std::any_of(list_->begin(), list_->end(),
                                            [&](const PsnGap& gap) { return gap.from < to && gap.to > from; });
   }
-  /// Responses to [psn, psn + count) are asked for again.
-  void ask_again(std::int64_t psn, std::int64_t count) noexcept;
+  /// Responses to [psn, psn + count) are asked for again. `goes_back`: as the oldest that the requester
+  /// lacks, so that a gap is split there: it has what is before.
+  void ask_again(std::int64_t psn, std::int64_t count, bool goes_back);
   /// Takes [psn, psn + count) out of all gaps.
   void fill(std::int64_t psn, std::int64_t count);
   template <class Each>

@@ -327,5 +327,39 @@ TEST(TrackerReadsRepeated, WhatIsAskedForAgainInVainWasNotDelivered) {
   EXPECT_EQ(Wire::lost(wire.flow(b, a), Lost::by_capture), 0U);
 }
 
+/// The capture misses most of an answer, and one packet of what it misses was lost. A READ that is asked
+/// again from that one on says that all before it had come.
+TEST(TrackerReadsRepeated, WhatIsBeforeAReadAskedAgainInPartWasDelivered) {
+  for (const bool ids : {true, false}) {
+    SCOPED_TRACE(ids);
+    Wire wire;
+    const auto send = [&](PacketRecord r) {
+      if (!ids) r.more = static_cast<std::uint8_t>(r.more & ~PacketRecord::has_ip_id);
+      return wire.send(r);
+    };
+    warm_up(wire);
+    read(wire, 124, 200);
+    for (std::uint32_t psn = 124; psn < 324; ++psn) {
+      const PacketRecord r = response(wire, psn, psn == 124 ? first : psn == 323 ? last : middle);
+      if (psn < 129 || psn >= 314) send(r);
+    }
+    wire.now_ns += 20'000;
+    read(wire, 309, 15);
+    for (std::uint32_t psn = 309; psn < 324; ++psn)
+      send(response(wire, psn, psn == 309 ? first : psn == 323 ? last : middle));
+    wire.now_ns += 5 * timer_ns;
+    for (std::uint32_t psn = 324; psn < 444; ++psn) {
+      read(wire, psn, 1);
+      send(response(wire, psn, read_response_only));
+    }
+    wire.finish();
+    const auto& rows = wire.result.gaps.rows;
+    ASSERT_EQ(rows.size(), 1U);
+    EXPECT_EQ(rows[0].psns, 180U);
+    EXPECT_TRUE(rows[0].delivered);
+    EXPECT_EQ(Wire::lost(wire.flow(b, a), Lost::by_capture), 180U);
+  }
+}
+
 }  // namespace
 }  // namespace roce::analyze::tracker_reads_test
