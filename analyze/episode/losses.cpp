@@ -41,8 +41,11 @@ class Losses {
   [[nodiscard]] bool never_came(std::int64_t psn, const Sent& shows) const noexcept;
   [[nodiscard]] bool thrown_away(std::int64_t psn, std::int32_t before) const;
   [[nodiscard]] bool inside_answer(std::int64_t psn) const noexcept;
-  [[nodiscard]] bool had_before(std::int64_t psn, std::size_t at) const;
-  [[nodiscard]] bool asked_for(const Loss& hole, std::size_t at) const noexcept;
+  [[nodiscard]] bool had_before(std::int64_t psn, std::size_t at, std::int32_t nak) const;
+  [[nodiscard]] std::int32_t asked_by(const Loss& hole, std::size_t at) const noexcept;
+  [[nodiscard]] bool asked_for(const Loss& hole, std::size_t at) const noexcept {
+    return asked_by(hole, at) >= 0;
+  }
   [[nodiscard]] bool unrepaired(std::int64_t psn, std::size_t at) const noexcept;
   [[nodiscard]] std::int32_t gone_back_before(std::int64_t psn, std::size_t at) const noexcept;
   [[nodiscard]] bool gone_back_to(const Loss& hole) const noexcept;
@@ -174,7 +177,8 @@ void Losses::note_row(std::size_t begin, std::size_t at) {
     if (holes_[k].where == Lost::by_capture) {
       ++row.delivered;
     } else {
-      const bool asked = asked_for(holes_[k], at) && !(row.size() >= many && had_before(holes_[k].psn, at));
+      const std::int32_t nak = asked_by(holes_[k], at);
+      const bool asked = nak >= 0 && !(row.size() >= many && had_before(holes_[k].psn, at, nak));
       holes_[k].or_missed = !stream_.mirror_had_all_before(at) && !asked;
       row.asked = row.asked || !holes_[k].or_missed;
     }
@@ -392,9 +396,10 @@ bool Losses::unrepaired(std::int64_t psn, std::size_t at) const noexcept {
          last.time_ns - nak.time_ns < shortest_timer_ns;
 }
 
-/// Whether a NAK of it behind that pass may speak of the pass before, which had that PSN as well: nothing had
-/// asked for it before this one, and the responder had no reason to throw it away.
-bool Losses::had_before(std::int64_t psn, std::size_t at) const {
+/// Whether that NAK of it behind that pass may speak of the pass before, which had that PSN as well: nothing
+/// had asked for it before this one, the responder had no reason to throw it away, and the NAK is not so late
+/// that it cannot answer what was sent before, as behind a timer.
+bool Losses::had_before(std::int64_t psn, std::size_t at, std::int32_t nak) const {
   const std::int32_t behind = stream_.sent[at].note;
   std::int32_t last = -1;
   stream_.back_through(psn, [&](std::size_t i) {
@@ -402,25 +407,31 @@ bool Losses::had_before(std::int64_t psn, std::size_t at) const {
     return false;
   });
   if (last < 0 || scene_.facts.keeps > 0) return false;
+  const Note& before = stream_.note_of(stream_.sent[at - 1]);
+  const Note& answer = scene_.note_at(nak);
+  if (scene_.facts.slow_answer_ns > 0 && timed(answer, before)) {
+    const std::int64_t longest = std::max(2 * scene_.facts.slow_answer_ns, shortest_timer_ns);
+    if (answer.time_ns - before.time_ns > longest) return false;
+  }
   const auto asked = scene_.answers.asked_before(behind);
   const bool asked_since = std::any_of(
       asked.begin(), asked.end(), [&](const Asked& each) { return each.psn == psn && each.note > last; });
   return !asked_since && !thrown_away(psn, behind);
 }
 
-/// Whether a sequence NAK asked for it before the next pass came to it: what that one lacks as well is asked
-/// for again. One behind an RNR NAK of it asks for what came, and was not taken (IBTA 9.7.5.2.8).
-bool Losses::asked_for(const Loss& hole, std::size_t at) const noexcept {
-  if (hole.needed < 0) return unrepaired(hole.psn, at);
+/// The sequence NAK that asked for it before the next pass came to it: what that one lacks as well is asked
+/// for again. One behind an RNR NAK of it asks for what came, and was not taken (IBTA 9.7.5.2.8). -1: none.
+std::int32_t Losses::asked_by(const Loss& hole, std::size_t at) const noexcept {
+  if (hole.needed < 0) return unrepaired(hole.psn, at) ? scene_.answers.asked().back().note : -1;
   const auto asked = scene_.answers.asked_before(std::min(hole.needed, gone_back_before(hole.psn, at)));
   const std::int32_t behind = stream_.sent[at].note;
   bool not_ready = false;
   for (const Asked& each : asked) {
     if (each.psn != hole.psn) continue;
-    if (!each.rnr && !not_ready) return true;
+    if (!each.rnr && !not_ready) return each.note;
     not_ready = not_ready || (each.rnr && each.note > behind);
   }
-  return false;
+  return -1;
 }
 
 /// Whether a timer made the requester go back to that one: the oldest that nobody had confirmed.

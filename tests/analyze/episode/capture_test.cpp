@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the capture itself does to the truth: packets shown twice, missed, or in another order than on the
 // wire.
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -270,6 +271,32 @@ TEST(Missing, ManyAtOnceAreLostWhereOthersAre) {
     text += line(25 + psn, "write", psn, psn == 17 || psn == 24 ? "nak" : "nak before=1");
   text += line(90, "ack", 24, "");
   expect_said(text);
+}
+
+/// A NAK may answer the pass before the one whose head is missing, which had that packet as well. Not where
+/// it comes so much later, as behind a timer: then the one that it names was lost.
+TEST(Missing, ANakLongBehindAPassAnswersTheNext) {
+  for (const bool timer : {false, true}) {
+    SCOPED_TRACE(timer);
+    std::string text;
+    for (int psn = 10; psn < 50; ++psn) text += line(psn, "write", psn, "");
+    text += line(55, "ack", 19, "");
+    const int again = timer ? 8000 : 80;
+    for (int psn = 30; psn < 50; ++psn) text += line(again + psn, "write", psn, "");
+    text += line(again + 55, "nak", 20, "");
+    for (int psn = 20; psn < 50; ++psn) text += line(again + 45 + psn, "write", psn, "");
+    text += line(again + 100, "ack", 49, "");
+    std::vector<Note> notes;
+    for (const EpisodeLine& each : parse_episode(text)) notes.push_back(each.note);
+    Facts facts;
+    facts.first = facts.acked = 10;
+    facts.slow_answer_ns = 6'000;
+    const Explanation said = explain(notes, facts);
+    const auto certain = std::count_if(said.losses.begin(), said.losses.end(), [](const Loss& loss) {
+      return loss.where == Lost::before_capture && !loss.or_missed;
+    });
+    EXPECT_EQ(certain, timer ? 1 : 0);  // what the NAK names
+  }
 }
 
 }  // namespace
