@@ -98,6 +98,10 @@ class CopyRing {
   void for_each(Each each) {
     for (std::uint32_t at = begin_; at != end_; ++at) each(slots_[at & mask()]);
   }
+  template <class Each>
+  void for_each(Each each) const {
+    for (std::uint32_t at = begin_; at != end_; ++at) each(slots_[at & mask()]);
+  }
   template <class Is>
   [[nodiscard]] bool any(Is is) const {
     for (std::uint32_t at = begin_; at != end_; ++at)

@@ -3,6 +3,7 @@
 // and proof of losses between two points.
 #include <algorithm>
 #include <bit>
+#include <cstdint>
 #include <utility>
 
 #include "analyze/tracker/tracker_impl.hpp"
@@ -14,25 +15,48 @@ std::int32_t psns_behind(std::uint32_t later, std::uint32_t psn) noexcept {
   return dissect::serial_distance(psn, later);
 }
 
+/// Whether a packet passed a point after that one of `side`, by the clock of one point.
+bool came_after(const CaptureViews& views, unsigned side, const Sighting& later, const Sighting& earlier) {
+  const bool followed = views.is_followed(side, earlier.view);
+  const Crossing& crossed = views.points[followed ? later.view : earlier.view].crossed[side];
+  if (later.view == earlier.view || crossed.matched == 0 || later.time_ns == capture::no_time ||
+      earlier.time_ns == capture::no_time)
+    return later.frame > earlier.frame;
+  const double took = crossed.sum_ns / static_cast<double>(crossed.matched);
+  return static_cast<double>(later.time_ns - earlier.time_ns) > (followed ? took : -took);
+}
+
+/// Whether the READ or ATOMIC of that response was sent again afterwards: the last request that begins at its
+/// PSN or before, for a READ may be asked for again from within.
+bool asked_again(const CaptureViews& views, unsigned side, const Sighting& response) {
+  const std::uint32_t psn = response.psn_place & dissect::serial_mask;
+  std::int32_t nearest = INT32_MAX;
+  bool again = false;
+  views.passed[side ^ 1U].for_each([&](const Sighting& other) {
+    const std::int32_t behind = psns_behind(psn, other.psn_place);
+    if (!other.request || behind < 0 || behind > nearest) return;
+    again = (again && behind == nearest) ||
+            (other.asks && other.repeats && came_after(views, side, other, response));
+    nearest = behind;
+  });
+  return again;
+}
+
 /// Whether the requester went on as it cannot without that response, which nobody sent again: it asks for it
 /// long before it has sent so much more, or so many more READs and ATOMICs as may be open at once. If it did
 /// ask again, it is not known to have it, whatever it had sent before.
-bool went_on_without(const CopyRing& requester, const Sighting& response) {
+bool went_on_without(const CaptureViews& views, unsigned side, const Sighting& response) {
   constexpr std::int32_t far = 64;
   constexpr unsigned open_at_once = 16;
   const std::uint32_t psn = response.psn_place & dissect::serial_mask;
-  const bool asked_again = requester.any([&](const Sighting& other) {
-    const std::int32_t behind = psns_behind(psn, other.psn_place);
-    return other.asks && other.repeats && behind >= 0 && behind < far;
-  });
-  if (asked_again) return false;
   unsigned further = 0;
-  return requester.newest_first([&](const Sighting& other) {
+  const bool went_on = views.passed[side ^ 1U].newest_first([&](const Sighting& other) {
     if (!other.request) return false;
     const std::int32_t ahead = psns_behind(other.psn_place, psn);
     if (other.asks && !other.repeats && ahead > 0 && other.frame > response.frame) ++further;
     return ahead >= far || further > open_at_once;
   });
+  return went_on && !asked_again(views, side, response);
 }
 
 /// Whether that transmission arrived, so that the point behind, which does not show it, missed it: a
@@ -51,7 +75,32 @@ bool arrived(const Track& track, unsigned side, const Sighting& sighting) {
   if (track.result.service == dissect::Service::uc) return false;  // nobody answers
   if (sighting.repeats && !sighting.after_nak) return false;       // perhaps the one before arrived
   if (sighting.request) return track.spaces[side] != nullptr && track.spaces[side]->confirmed(psn);
-  return sighting.data_answer && went_on_without(views.passed[side ^ 1U], sighting);
+  return sighting.data_answer && went_on_without(views, side, sighting);
+}
+
+/// Whether something was sent in that place after the packet, which another point does not show.
+bool sent_after(const CaptureViews& views, unsigned side, std::uint32_t psn_place, const Sighting& unshown) {
+  for (const CopyRing* ring : {&views.passed[side], &views.waiting[side]}) {
+    const Sighting* newest = ring->newest_at(psn_place);
+    if (newest != nullptr && newest->frame != unshown.frame && came_after(views, side, *newest, unshown))
+      return true;
+  }
+  return false;
+}
+
+/// Whether that packet was sent again, and not merely because the one before it was: its sender lacked the
+/// answer to it.
+bool sent_again_for_itself(const CaptureViews& views, unsigned side, const Sighting& unshown) {
+  const std::uint32_t psn = unshown.psn_place & dissect::serial_mask;
+  const bool answer = unshown.psn_place != psn;
+  const std::uint32_t before = psn_place_of((psn - 1) & dissect::serial_mask, answer);
+  return sent_after(views, side, unshown.psn_place, unshown) && !sent_after(views, side, before, unshown);
+}
+
+/// Whether no packet like it is followed, of which it may be a copy that the network made.
+bool is_alone(CaptureViews& views, unsigned side, const Sighting& sighting) {
+  return views.passed[side].find(
+             sighting.key, [&](const Sighting& other) { return other.frame != sighting.frame; }) == nullptr;
 }
 
 /// Whether it is not known yet what that packet was. Only where memory is short it is asked for so early.
@@ -297,11 +346,17 @@ void Tracker::Impl::judge_passed(Track& track, unsigned side, const Sighting& he
   for (unsigned at = 0; at < views.points.size(); ++at) {
     const PointOfView& point = views.points[at];
     if (views.is_followed(side, at) || (here.seen_at >> at & 1U) != 0) continue;
-    if (!point.crossed[side].within(here.frame) || views.behind(side, at, uc) != side) continue;
+    if (!point.crossed[side].within(here.frame)) continue;
+    const auto behind = views.behind(side, at, uc);
+    if (behind != side) {
+      if (behind && is_alone(views, side, here)) ++views.points[at].missed;  // it had passed there
+      continue;
+    }
     ++views.points[at].lacked[side];
     if (arrived(track, side, here)) {
       ++views.points[at].missed;
-    } else if (uc || std::any_of(views.claims.begin(), views.claims.end(), named)) {
+    } else if (uc || std::any_of(views.claims.begin(), views.claims.end(), named) ||
+               sent_again_for_itself(views, side, here)) {
       lose_behind(track, side, here);
     } else {
       doubt_it(track, {side, at, here});
@@ -327,12 +382,17 @@ void Tracker::Impl::judge_waiting(Track& track, unsigned side, const Sighting& t
   PointOfView& point = views.points[there.view];
   if (there.seen_at != 0 || !point.crossed[side].within_there(there.frame)) return;
   const auto behind = views.behind(side, there.view, track.result.service == dissect::Service::uc);
-  if (!behind || *behind == side) return;
+  if (!behind) return;
+  if (*behind == side) {
+    if (is_alone(views, side, there)) ++point.missed;  // it had passed where the connection is followed
+    return;
+  }
   ++point.was_alone[side];
   const bool uc = track.result.service == dissect::Service::uc;
   if (arrived(track, side, there)) {
     ++point.missed;
-  } else if (uc || shows_it_too(views, side, there) != views.claims.end()) {
+  } else if (uc || shows_it_too(views, side, there) != views.claims.end() ||
+             sent_again_for_itself(views, side, there)) {
     lose_before(track, side, there);
   } else {
     doubt_it(track, {side, there.view, there});

@@ -201,6 +201,40 @@ TEST(TrackerPoints, ALostResponseThatIsAskedForAgainIsProvedWhateverWasSentBefor
   }
 }
 
+// Of the READs around one that is asked for again the responses arrived: of those that were open with it, and
+// of those that were asked for later.
+TEST(TrackerPoints, OnlyTheResponseThatIsAskedForAgainIsProvedLost) {
+  for (const std::int64_t ahead : offsets) {
+    SCOPED_TRACE(ahead);
+    TwoPoints both(ahead);
+    const auto respond = [&](std::uint32_t psn, bool missed) {
+      PacketRecord r = both.wire.make(b, a, read_response_only, psn);
+      r.flags |= PacketRecord::has_aeth;
+      r.aeth = 0x1fU << 24U | (psn + 1);
+      return both.pass(r, missed);
+    };
+    both.talk(0, 50);
+    for (std::uint32_t psn = 50; psn < 66; ++psn) both.pass(both.wire.make(a, b, read_request, psn));
+    std::size_t lost = 0;
+    for (std::uint32_t psn = 50; psn < 66; ++psn) {
+      const std::size_t packet = respond(psn, psn == 60 || psn == 62);
+      if (psn == 60) lost = packet;
+    }
+    both.wire.now_ns += 5 * ms;
+    both.pass(both.wire.make(a, b, read_request, 60));
+    respond(60, false);
+    for (std::uint32_t psn = 66; psn < 180; ++psn) {
+      both.pass(both.wire.make(a, b, read_request, psn));
+      respond(psn, psn == 70);
+    }
+    both.finish();
+    const EventLog* log = both.wire.connection().sent[1].find(Event::lost_between_points);
+    ASSERT_NE(log, nullptr);
+    EXPECT_EQ(log->count, 1U);
+    EXPECT_EQ(log->frames[0], both.frame(lost, 1));
+  }
+}
+
 // A capture that misses requests misses ACKs as well: that it does not show one proves nothing.
 TEST(TrackerPoints, OfACaptureThatMissesPacketsAMissingAckProvesNothing) {
   for (const std::int64_t ahead : offsets) {
@@ -219,6 +253,52 @@ TEST(TrackerPoints, OfACaptureThatMissesPacketsAMissingAckProvesNothing) {
       EXPECT_EQ(both.wire.connection().sent[0].count(Event::lost_between_points), 0U);
       EXPECT_EQ(both.wire.connection().sent[1].count(Event::lost_between_points), misses ? 0U : 1U);
       both.wire.expect_all_counted();
+    }
+  }
+}
+
+// What a requester sends again on its own, as it has no answer to it, was lost, even if that capture misses
+// another packet.
+TEST(TrackerPoints, WhatWasSentAgainIsProvedLostWhateverTheCaptureMisses) {
+  for (const std::int64_t ahead : offsets) {
+    SCOPED_TRACE(ahead);
+    TwoPoints both(ahead);
+    both.talk(0, 50);
+    std::uint32_t psn = 50;
+    for (int i = 0; i < 10; ++i, psn += 10) {
+      both.request(psn, true);
+      both.wire.now_ns += 5 * ms;
+      both.talk(psn, 10);
+    }
+    both.request(psn, true);
+    both.answer(psn, psn + 1);
+    both.talk(psn + 1, 50);
+    both.finish();
+    EXPECT_EQ(both.wire.connection().sent[0].count(Event::lost_between_points), 10U);
+    EXPECT_EQ(both.wire.connection().sent[1].count(Event::lost_between_points), 0U);
+    both.wire.expect_all_counted();
+  }
+}
+
+// So does one that misses requests which the capture behind it holds.
+TEST(TrackerPoints, OfACaptureThatMissesWhatIsSentThereAMissingAckProvesNothing) {
+  for (const std::int64_t ahead : offsets) {
+    SCOPED_TRACE(ahead);
+    TwoPoints both(ahead);
+    both.talk(0, 50);
+    for (std::uint32_t psn = 50; psn < 150; psn += 10) {
+      PacketRecord r = both.wire.make(a, b, write_only, psn);
+      r.flags |= PacketRecord::ack_requested;
+      both.missed_at_sender(r);
+      both.answer(psn, psn + 1);
+      both.talk(psn + 1, 3);
+      both.request(psn + 4);
+      both.answer(psn + 4, psn + 5, 0x1f, true);
+      both.talk(psn + 5, 5);
+    }
+    both.finish();
+    for (const Events& sent : both.wire.connection().sent) {
+      EXPECT_EQ(sent.count(Event::lost_between_points), 0U);
     }
   }
 }

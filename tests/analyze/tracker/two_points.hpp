@@ -31,6 +31,14 @@ class TwoPoints {
     wire.now_ns = std::max(wire.now_ns, sent + 2 * way_ns);
     return packets_++;
   }
+  /// A packet that arrives, though the capture at its sender does not hold it.
+  std::size_t missed_at_sender(const PacketRecord& record) {
+    constexpr std::int64_t way_ns = 5'000;
+    const bool from_a = record.key.src == tracker_host(a.host);
+    show(record, from_a ? 1 : 0, record.time_ns + way_ns + (from_a ? ahead_ns_ : 0));
+    wire.now_ns = std::max(wire.now_ns, record.time_ns + 2 * way_ns);
+    return packets_++;
+  }
   std::size_t request(std::uint32_t psn, bool lost = false, std::int64_t held_ns = 0) {
     PacketRecord r = wire.make(a, b, write_only, psn);
     r.flags |= PacketRecord::ack_requested;
