@@ -4,7 +4,9 @@
 #include <QCoreApplication>
 #include <algorithm>
 
+#include "analyze/base/units.hpp"
 #include "analyze/filter/filter.hpp"
+#include "capture/core/frame.hpp"
 #include "gui/models/table_model.hpp"
 
 namespace roce::gui {
@@ -21,6 +23,7 @@ struct Row {
 };
 constexpr Row rows[] = {
     {ColumnKind::time, "time", QT_TRANSLATE_NOOP("PacketColumn", "Time"), "frame.time_relative", true},
+    {ColumnKind::delta, "delta", QT_TRANSLATE_NOOP("PacketColumn", "Delta"), "frame.time_delta", true},
     {ColumnKind::source, "source", QT_TRANSLATE_NOOP("PacketColumn", "Source"), "ip.src", false},
     {ColumnKind::destination, "destination", QT_TRANSLATE_NOOP("PacketColumn", "Destination"), "ip.dst",
      false},
@@ -35,7 +38,6 @@ struct Title {
 };
 constexpr Title titles[] = {
     {"frame.number", QT_TRANSLATE_NOOP("PacketColumn", "No.")},
-    {"frame.time_delta", QT_TRANSLATE_NOOP("PacketColumn", "Delta")},
     {"infiniband.bth.destqp", QT_TRANSLATE_NOOP("PacketColumn", "Dest QP")},
     {"infiniband.bth.psn", QT_TRANSLATE_NOOP("PacketColumn", "PSN")},
     {"frame.comment", QT_TRANSLATE_NOOP("PacketColumn", "Comment")},
@@ -49,6 +51,12 @@ QString translated(const char* text) {
 
 bool compiles(const std::string& filter) {
   return analyze::Filter::compile(filter).has_value();
+}
+
+/// Stamps of damaged files are any numbers.
+std::string delta_text(std::int64_t before_ns, std::int64_t now_ns) {
+  const auto between = static_cast<std::uint64_t>(now_ns) - static_cast<std::uint64_t>(before_ns);
+  return analyze::duration_text(static_cast<std::int64_t>(between));
 }
 
 std::string in_quotes(const std::string& text) {
@@ -89,7 +97,7 @@ std::optional<PacketColumn> packet_column(const QString& name) {
 const QStringList& default_packet_columns() {
   static const QStringList names{QStringLiteral("frame.number"),
                                  QStringLiteral("time"),
-                                 QStringLiteral("frame.time_delta"),
+                                 QStringLiteral("delta"),
                                  QStringLiteral("source"),
                                  QStringLiteral("destination"),
                                  QStringLiteral("operation"),
@@ -113,6 +121,10 @@ std::string PacketCells::text(const analyze::PacketView& packet, const PacketCol
   switch (column.kind) {
     case ColumnKind::time:
       line_.append_time(out, packet);
+      break;
+    case ColumnKind::delta:
+      if (packet.has_time() && packet.previous_time_ns != capture::no_time)
+        out = delta_text(packet.previous_time_ns, packet.frame->time_ns);
       break;
     case ColumnKind::source:
       analyze::PacketLine::append_source(out, packet);

@@ -17,7 +17,7 @@ namespace roce::gui {
 
 /// A column of the packet list: one of a few combined ones (time, source, ...), or any field.
 struct PacketColumn {
-  enum class Kind : std::uint8_t { time, source, destination, operation, info, field };
+  enum class Kind : std::uint8_t { time, delta, source, destination, operation, info, field };
   Kind kind = Kind::info;
   std::optional<analyze::FieldRef> field;  ///< used by "Apply as filter" too; nullopt: none
   QString name;                            ///< stable: "time", "infiniband.bth.psn"
@@ -27,7 +27,7 @@ struct PacketColumn {
   [[nodiscard]] PacketNeeds needs() const;
 };
 
-/// For "time", "source", "destination", "operation", "info" or a field name; nullopt for others.
+/// For "time", "delta", "source", "destination", "operation", "info" or a field name; nullopt for others.
 [[nodiscard]] std::optional<PacketColumn> packet_column(const QString& name);
 /// The columns of the list by default.
 [[nodiscard]] const QStringList& default_packet_columns();
@@ -38,7 +38,8 @@ struct PacketColumn {
 class PacketCells {
  public:
   explicit PacketCells(analyze::TimeFormat format = analyze::TimeFormat::relative) : line_(format) {}
-  /// As the command `packets` prints it: several values of a field are separated by commas.
+  /// As the command `packets` prints it: several values of a field are separated by commas. The time since
+  /// the frame before is short, "30.5 µs".
   [[nodiscard]] std::string text(const analyze::PacketView& packet, const PacketColumn& column);
 
  private:

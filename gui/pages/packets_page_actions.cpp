@@ -252,6 +252,7 @@ void PacketsPage::header_menu(int column, const QPoint& where) {
   });
   QMenu* add = menu->addMenu(tr("&Add column"));
   constexpr const char* offered[] = {"time",
+                                     "delta",
                                      "source",
                                      "destination",
                                      "operation",
