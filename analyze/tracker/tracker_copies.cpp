@@ -423,11 +423,11 @@ void Tracker::Impl::doubt_it(Track& track, const CaptureViews::Unshown& unshown)
 void Tracker::Impl::settle_unshown(Track& track) {
   CaptureViews& views = *track.views;
   const std::vector<CaptureViews::Unshown> kept = std::exchange(views.unshown, {});
-  std::array<std::uint64_t, CaptureViews::points_at_most> doubted{};
-  for (const CaptureViews::Unshown& one : kept) ++doubted[one.at];
+  std::array<std::uint64_t, CaptureViews::points_at_most> in_doubt{};
+  for (const CaptureViews::Unshown& one : kept) ++in_doubt[one.at];
   constexpr std::uint64_t of_one_known = 10;
   for (const CaptureViews::Unshown& one : kept) {
-    if (views.points[one.at].missed * of_one_known >= doubted[one.at]) continue;
+    if (views.points[one.at].missed * of_one_known >= in_doubt[one.at]) continue;
     if (views.is_followed(one.side, one.sighting.view))
       lose_behind(track, one.side, one.sighting);
     else
