@@ -319,40 +319,6 @@ void find_one_direction(const Snapshot& s, Completeness& found) {
   for (const Flow& flow : s.flows) found.unheard.erase({flow.key.src, flow.key.dst});
 }
 
-/// Where all that a host sends to another are the answers of one connection, IPv4 IDs that it skips are
-/// answers that are missing: an answer that confirms more than one request would hide them.
-void find_missing_answers(const Snapshot& s, Completeness& found) {
-  const auto sends_nothing_else = [&](const Connection& c, unsigned side, std::uint64_t ids) {
-    std::uint64_t others = c.cnps[side];
-    for (const Flow& flow : s.flows) {
-      if (flow.key.src != c.ends[side].address || flow.key.dst != c.ends[side ^ 1U].address) continue;
-      if (c.flow[side] != flow.id) others += flow.packets;
-    }
-    return 2 * others < ids;
-  };
-  const auto in_a_hole = [&](const SkippedIds& skipped) {
-    return std::any_of(found.holes.begin(), found.holes.end(), [&](const Hole& hole) {
-      return skipped.after <= hole.before && skipped.before >= hole.after;
-    });
-  };
-  Completeness::MissingAnswers& all = found.missing_answers;
-  std::set<dissect::IpAddress> senders;
-  for (const SkippedIds& skipped : s.gaps.skipped) {
-    const auto c = std::find_if(s.connections.begin(), s.connections.end(),
-                                [&](const Connection& each) { return each.id == skipped.connection; });
-    const unsigned answerer = skipped.requester ^ 1U;
-    if (c == s.connections.end() || c->split || c->answers_first || in_a_hole(skipped)) continue;
-    if (c->requester[answerer].requests != 0 || !sends_nothing_else(*c, answerer, skipped.ids)) continue;
-    all.answers += skipped.ids;
-    senders.insert(c->ends[answerer].address);
-    if (senders.size() > 1 || all.before != 0) continue;
-    all.sender = c->ends[answerer].address;
-    all.after = skipped.after;
-    all.before = skipped.before;
-  }
-  all.senders = senders.size();
-}
-
 void find_doubled(const Snapshot& s, Completeness& found) {
   std::set<std::uint32_t> elsewhere;  // connections of several points: their copies are wanted
   for (const Connection& c : s.connections) {
@@ -444,7 +410,7 @@ bool Completeness::lacks_many() const noexcept {
 bool Completeness::limited() const noexcept {
   return !bears(Need::packets | Need::place | Need::headers) || !holes.empty() || !one_direction.empty() ||
          only_too_little() || missing_elsewhere != 0 || undecided != 0 || datagrams_missing != 0 ||
-         missing_answers.answers != 0 || samples_only;
+         samples_only;
 }
 
 bool Completeness::explains_missing(std::uint64_t shown_by) const noexcept {
@@ -468,7 +434,6 @@ Completeness completeness_of(const Snapshot& s) {
                                        [](const Connection& c) { return c.split || c.answers_first; });
     if (!by_clocks) find_holes(s.gaps, s.frames_read, found);
     find_one_direction(s, found);
-    find_missing_answers(s, found);
   }
   found.delivered = s.gaps.acknowledged.span;
   find_doubled(s, found);

@@ -145,20 +145,6 @@ std::string mrc_limits_text(const Snapshot& s) {
   return text;
 }
 
-std::string missing_answers_text(const Completeness::MissingAnswers& missing) {
-  const std::string where = missing.after == 0
-                                ? fmt::format("before packet {}", missing.before)
-                                : fmt::format("between packets {} and {}", missing.after, missing.before);
-  const std::string others =
-      missing.senders <= 1 ? ""
-                           : fmt::format(" and {}", plural(missing.senders - 1, "other host", "other hosts"));
-  return fmt::format(
-      "The IPv4 IDs of {}{} skip {} between answers, first {}: answers that were lost upstream of this "
-      "capture, "
-      "or not captured",
-      address_text(missing.sender), others, plural(missing.answers, "number", "numbers"), where);
-}
-
 /// The name of an input that is there once more; empty: none is.
 std::string file_given_twice(const std::vector<capture::FileInfo>& files) {
   std::set<std::string_view> names;
@@ -228,7 +214,6 @@ std::string capture_limits_text(const Snapshot& s) {
         "{} that {} sent again along with others {} missing here: lost upstream of this capture or not "
         "captured, the capture does not tell which",
         packets_text(c.undecided), c.undecided == 1 ? "was" : "were", c.undecided == 1 ? "is" : "are"));
-  if (c.missing_answers.answers != 0) say(missing_answers_text(c.missing_answers));
   if (c.datagrams_missing != 0)
     say(fmt::format("{} of {} {} not in the capture: lost on the way or not captured, UD does not tell which",
                     c.datagrams_missing, plural(c.datagrams, "UD packet", "UD packets"),

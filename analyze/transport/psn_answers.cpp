@@ -32,10 +32,7 @@ void PsnSpace::answer(Step& s) {
   before_ = {last_packet_, last_packet_ns_};
   last_packet_ns_ = r.time_ns;
   last_packet_ = s.number;
-  if (s.ruling.what != Ruling::What::late) {
-    if (const unsigned skipped = answer_facts_.skipped(r); skipped != 0) note_skipped(r, s.number, skipped);
-    answer_facts_.learn(r);
-  }
+  if (s.ruling.what != Ruling::What::late) answer_facts_.learn(r);
   if (s.info.operation == Operation::read_response) {
     response(s, psn);
   } else {

@@ -111,26 +111,6 @@ void PsnSpace::seen_after_all(std::int64_t psn, TrackerShared& shared) {
   unseen_.fill(psn, 1);
 }
 
-/// IPv4 IDs that were given between two answers. A host that was silent may skip some on its own: Linux as
-/// many as its clock ticked, at most a thousand times a second.
-void PsnSpace::note_skipped(const PacketBrief& r, std::uint64_t number, unsigned ids) {
-  constexpr unsigned few = 6;
-  constexpr std::int64_t tick_ns = 1'000'000;
-  ++answer_facts_.id_apart;
-  if (ids < few || r.time_ns == capture::no_time || answer_facts_.last_ns == capture::no_time) return;
-  if (r.time_ns - answer_facts_.last_ns >= (std::int64_t{ids} - 1) * tick_ns) return;
-  if (skipped_ == nullptr) skipped_ = std::make_unique<SkippedIds>();
-  const bool first = skipped_->ids == 0;
-  skipped_->ids += ids;
-  ++skipped_->rows;
-  if (!first) return;
-  const Seen* const last = resp_.acked_known ? answers_.find(resp_.acked - 1) : nullptr;
-  skipped_->after = last != nullptr ? last->frame : 0;
-  skipped_->before = number;
-  skipped_->from_ns = answer_facts_.last_ns;
-  skipped_->to_ns = r.time_ns;
-}
-
 Coverage PsnSpace::coverage() const noexcept {
   Coverage all;
   all.span = coverage_.span;

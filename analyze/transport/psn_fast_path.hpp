@@ -133,8 +133,6 @@ inline bool PsnSpace::next_ack(const PacketBrief& r, std::uint64_t number, Track
   const Seen* request = sent_.find(psn);
   if (request == nullptr || answers_.find(psn) != nullptr || sent_earlier(answer_facts_, r)) return false;
 
-  if (const unsigned skipped = answer_facts_.skipped(r); skipped != 0) [[unlikely]]
-    note_skipped(r, number, skipped);
   answer_facts_.learn(r);
   see(answers_.slot_for(psn, answers_needed_from(psn, shared.budget), shared.budget), r, number, psn);
   verdict.request = static_cast<std::uint32_t>(request->frame);

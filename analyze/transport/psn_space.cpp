@@ -132,11 +132,6 @@ void PsnSpace::finish(Connection& connection, Flow* flow, Flow* back, TrackerSha
   requester.went_back_later = went_back_later_;
   const bool unacknowledged = connection.service == dissect::Service::uc;
   (unacknowledged ? shared.gaps.unacknowledged : shared.gaps.acknowledged).add(coverage());
-  if (skipped_ != nullptr && answer_facts_.ids_count()) {
-    skipped_->connection = connection.id;
-    skipped_->requester = side_;
-    shared.gaps.add(*skipped_);
-  }
   requester.first_psn = static_cast<std::uint32_t>(req_.first) & serial_mask;
   requester.next_psn = static_cast<std::uint32_t>(req_.next) & serial_mask;
   requester.requests = req_.packets;

@@ -304,7 +304,6 @@ class alignas(64) PsnSpace {
   void note_unseen(const PsnGap& gap, std::int64_t below, UnseenIs is, TrackerShared& shared);
   void seen_after_all(std::int64_t psn, TrackerShared& shared);
   [[nodiscard]] Coverage coverage() const noexcept;
-  void note_skipped(const PacketBrief& r, std::uint64_t number, unsigned ids);
   [[nodiscard]] bool rnr_gave_up(const Connection& connection, const TrackerShared& shared) const noexcept;
 
   static constexpr std::size_t awaited_at_most = 512;
@@ -362,7 +361,6 @@ class alignas(64) PsnSpace {
   } coverage_;
   PsnGap last_gap_;
   PsnGaps unseen_;
-  DeepPtr<SkippedIds> skipped_;  ///< by answers
   struct {
     std::uint64_t frame = 0;
     std::int64_t time_ns = 0;

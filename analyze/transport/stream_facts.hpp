@@ -22,7 +22,6 @@ struct StreamFacts {
   std::uint32_t id_constant = 0;  ///< no change
   std::uint32_t doubled = 0;
   std::uint32_t single = 0;
-  std::uint32_t id_apart = 0;  ///< of id_forward, not the next one; of answers only
   std::uint16_t last_id = 0;
   bool known = false;  ///< last_id is
   bool data = false;   ///< some are answers with data: asked for again where they are missing
@@ -47,16 +46,6 @@ struct StreamFacts {
     last_id = r.ip_id;
     last_ns = r.time_ns;
   }
-  /// How many IDs were given between the last packet and that one, a little ahead of it.
-  [[nodiscard]] unsigned skipped(const PacketBrief& r) const noexcept {
-    const unsigned between = static_cast<std::uint16_t>(r.ip_id - last_id - 1U);
-    return known && r.has(PacketRecord::has_ip_id) && between < little - 1 ? between : 0;
-  }
-  /// IDs count what is sent: three of four are the next one.
-  [[nodiscard]] bool ids_count() const noexcept {
-    return id_forward >= 16 && 4 * std::uint64_t{id_apart} <= id_forward &&
-           id_forward > 8 * (std::uint64_t{id_other} + id_constant);
-  }
   /// IDs differ from packet to packet, so equal IDs mean one transmission.
   [[nodiscard]] bool ids_tell(const PacketBrief& r) const noexcept {
     if (!r.has(PacketRecord::has_ip_id)) return false;
@@ -77,7 +66,7 @@ struct StreamFacts {
  private:
   /// What happened at all stays above 0.
   void halve() noexcept {
-    for (std::uint32_t* count : {&id_forward, &id_other, &id_constant, &doubled, &single, &id_apart})
+    for (std::uint32_t* count : {&id_forward, &id_other, &id_constant, &doubled, &single})
       *count -= *count / 2;
   }
 };

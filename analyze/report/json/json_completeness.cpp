@@ -79,11 +79,6 @@ const JsonObject<Completeness>& completeness_keys() {
         "packets that are missing and were sent again along with others, though nothing asked for them: lost "
         "upstream or not captured",
         &C::undecided);
-    o.key(
-        "answers_skipped",
-        "IPv4 IDs that hosts skip between answers, six and more in a row: answers that were lost upstream or "
-        "not captured",
-        [](const C& c) { return c.missing_answers.answers; });
     o.key("datagrams", "UD packets that were sent, as their PSNs count them", &C::datagrams);
     o.key("datagrams_missing", "of these: lost on the way here, or not captured", &C::datagrams_missing);
     o.key("samples_only", "switches exported samples, and no traffic was captured itself", &C::samples_only);

@@ -366,31 +366,6 @@ TEST(Completeness, a_clock_is_coarse_for_what_is_as_short_as_its_steps) {
   }
 }
 
-/// Answers that no other number tells: only a host that sends nothing else to that one counts them alone.
-TEST(Completeness, answers_that_ids_skip_are_missing) {
-  Snapshot s = healthy();
-  s.gaps.add(SkippedIds{.connection = 0, .requester = 0, .ids = 30, .rows = 1, .after = 600, .before = 640});
-  s.connections[0].requester[1].requests = 0;
-  EXPECT_EQ(
-      limits_of(s),
-      "The IPv4 IDs of 10.0.0.2 skip 30 numbers between answers, first between packets 600 and 640: answers "
-      "that were lost upstream of this capture, or not captured");
-  s.completeness = completeness_of(s);
-  EXPECT_TRUE(s.completeness.limited());
-  EXPECT_TRUE(s.completeness.bears(needs::losses_at_a_place));
-  EXPECT_FALSE(capture_health(s).good());
-  // What lies in a hole is said already.
-  Snapshot hole = s;
-  hole.gaps.add(UnseenRow{.before = 610, .frame = 620, .before_ns = 20, .ns = 40, .psns = 12});
-  EXPECT_EQ(completeness_of(hole).missing_answers.answers, 0U);
-  // Other queue pairs of it took them.
-  Snapshot busy = s;
-  busy.flows.push_back(made_flow(7, 2, 1, 0x99, 15, 1500));
-  EXPECT_EQ(completeness_of(busy).missing_answers.answers, 0U);
-  s.connections[0].requester[1].requests = 1;
-  EXPECT_EQ(completeness_of(s).missing_answers.answers, 0U);
-}
-
 /// Of what is no RoCE nothing is judged by AETHs and latencies.
 TEST(Completeness, without_roce_nothing_is_said_of_acks_and_clocks) {
   Snapshot s;

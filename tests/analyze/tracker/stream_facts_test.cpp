@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include <utility>
-
 #include "analyze/transport/psn_space.hpp"
 
 namespace roce::analyze {
@@ -44,20 +42,6 @@ TEST(StreamFacts, IdsAtRandomDoNotRise) {
   EXPECT_FALSE(facts.ids_rise(record));
   EXPECT_FALSE(facts.is_behind(record));
   EXPECT_TRUE(facts.ids_tell(record));
-}
-
-TEST(StreamFacts, WhatIsSkippedLiesALittleAhead) {
-  PacketRecord record;
-  record.more = PacketRecord::has_ip_id;
-  record.ip_id = 0xfff0;
-  StreamFacts facts;
-  EXPECT_EQ(facts.skipped(record), 0U);
-  facts.learn(record);
-  for (const auto& [id, skipped] :
-       {std::pair{0xfff1, 0U}, {0xfff3, 2U}, {0x000f, 30U}, {0xffef, 0U}, {0x8000, 0U}}) {
-    record.ip_id = static_cast<std::uint16_t>(id);
-    EXPECT_EQ(facts.skipped(record), skipped) << id;
-  }
 }
 
 }  // namespace
