@@ -49,19 +49,6 @@ struct UnseenRow {
   bool odd = false;       ///< the same, but nobody asked for it, and no so many are missing elsewhere
 };
 
-/// IPv4 IDs that a host gave between answers that were captured, and that no other packet of the connection
-/// has.
-struct SkippedIds {
-  std::uint32_t connection = 0;  ///< Connection::id
-  std::uint8_t requester = 0;    ///< the side that is answered
-  std::uint64_t ids = 0;
-  std::uint64_t rows = 0;   ///< six and more in a row each, faster than a silent host skips any
-  std::uint64_t after = 0;  ///< of the first row: number of the frame before it; 0: not known
-  std::uint64_t before = 0;
-  std::int64_t from_ns = capture::no_time;
-  std::int64_t to_ns = capture::no_time;
-};
-
 /// From one packet of a sequence to the next one that was captured.
 struct SequenceStep {
   std::uint64_t missing = 0;  ///< PSNs between them
@@ -75,7 +62,6 @@ struct CaptureGaps {
   Coverage unacknowledged;  ///< UC: what is missing may as well be lost
   std::vector<UnseenRow> rows;
   std::vector<SequenceStep> steps;
-  std::vector<SkippedIds> skipped;
 
   bool add(const UnseenRow& row) {
     if (rows.size() >= kept) return false;
@@ -84,9 +70,6 @@ struct CaptureGaps {
   }
   void add(const SequenceStep& step) {
     if (steps.size() < kept) steps.push_back(step);
-  }
-  void add(const SkippedIds& ids) {
-    if (skipped.size() < kept) skipped.push_back(ids);
   }
 };
 

@@ -98,15 +98,6 @@ struct Completeness {
   bool samples_only = false;
   /// Connections that nobody acknowledges (UC) and queue pairs of UD: what does not arrive is not told.
   std::uint64_t unacknowledged = 0;
-  /// Answers that the IPv4 IDs of their senders show to be missing: lost on the way here, or not captured.
-  struct MissingAnswers {
-    std::uint64_t answers = 0;
-    std::uint64_t senders = 0;
-    dissect::IpAddress sender;  ///< the first one
-    std::uint64_t after = 0;    ///< its packets around the first ones that are missing; 0: not known
-    std::uint64_t before = 0;
-  };
-  MissingAnswers missing_answers;
   std::uint64_t datagrams = 0;          ///< UD packets that were sent, as their PSNs count them
   std::uint64_t datagrams_missing = 0;  ///< of these: lost on the way here, or not captured
 
