@@ -51,7 +51,7 @@ TEST(FastCnp, IsNoneWithAnOptionOfSomethingElse) {
         << type;
   }
   // Behind it there may be one.
-  EXPECT_EQ(named_by(fast_cnp("1104 00000000 1e10 fd770000000000000000000000000002")), options + 6 + 2);
+  EXPECT_EQ(named_by(fast_cnp("1102 0000 1e10 fd770000000000000000000000000002")), options + 4 + 2);
 }
 
 /// Whether the option is part of what it covers is not public.
